@@ -1,0 +1,1 @@
+"""Frozen values that every layer shares; nothing here computes, reads or writes."""

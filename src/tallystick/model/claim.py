@@ -1,0 +1,84 @@
+"""Propositions and what may be said of their standing: four separate trust axes, never one number."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from tallystick.model.evidence import Origin, Span
+from tallystick.model.temporal import UNKNOWN_VALID_TIME, Instant, ValidTime
+
+
+class ClaimKind(StrEnum):
+    """What sort of thing a claim records."""
+
+    DECISION = "decision"
+    OUTCOME = "outcome"
+    FACT = "fact"
+    PREFERENCE = "preference"
+    """A person's standing way of wanting things, wherever they work."""
+    RULE = "rule"
+    """A person's standing constraint on this project."""
+    CORRECTION = "correction"
+    OPEN_LOOP = "open_loop"
+
+
+class Derivation(StrEnum):
+    """Set by the quotation verifier; a model never sets it."""
+
+    VERBATIM = "verbatim"
+    INFERRED = "inferred"
+
+
+class Outcome(StrEnum):
+    """Set by the outcome verifier."""
+
+    NONE = "none"
+    WITNESSED = "witnessed"
+    UNWITNESSED = "unwitnessed"
+    CONTRADICTED = "contradicted"
+    STALE_WITNESS = "stale_witness"
+    NO_SIGNALS = "no_signals"
+
+
+class Approval(StrEnum):
+    """Set by a person."""
+
+    NONE = "none"
+    PROPOSED = "proposed"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class About(NamedTuple):
+    """What a claim says of one thing: subject, attribute, value. All empty when it is free text only."""
+
+    subject: str = ""
+    attribute: str = ""
+    value: str = ""
+
+
+class Candidate(NamedTuple):
+    """What an extractor offers. It has no trust field: trust is the verifiers' to set."""
+
+    kind: ClaimKind
+    text: str
+    quote: str = ""
+    origin: Origin = Origin.ASSISTANT
+    """Origin of the event the quote is said to stand in."""
+    event: str = ""
+    """``uid`` of that event."""
+    about: About = About()
+    valid: ValidTime = UNKNOWN_VALID_TIME
+    said_at: Instant | None = None
+
+
+class Verdict(NamedTuple):
+    """What a verifier of a named version said of a claim, with the spans that say so."""
+
+    verifier: str
+    """Name and version, such as ``quotation/1``."""
+    value: str
+    """A ``Derivation`` or an ``Outcome``."""
+    reason: str
+    spans: tuple[Span, ...] = ()

@@ -1,0 +1,1 @@
+"""Transcript readers: one file per harness, bytes in, events out."""
