@@ -1,0 +1,1 @@
+"""Extractors: events in, candidates out. None of them can set trust."""

@@ -1,0 +1,1 @@
+"""How a text is read, by word and grammar rules: sentences, mood, polarity, anchors. Pure and linear-time."""

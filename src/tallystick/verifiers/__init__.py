@@ -1,0 +1,1 @@
+"""Verifiers: claim and evidence in, verdict out; pure, and able only to lower trust (QUOTE, OUTCOME)."""
