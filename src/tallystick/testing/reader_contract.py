@@ -56,7 +56,7 @@ def without_place(event: Event) -> Event:
 
 
 class ReaderContract:
-    """Inherit, set ``adapter``, and say which small ``sources`` to try; override ``frame`` where records are not lines."""
+    """Inherit, set ``adapter``, say which small ``sources`` to try; override ``frame`` where a record is no line."""
 
     adapter: Adapter
 
