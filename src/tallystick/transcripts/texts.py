@@ -1,0 +1,110 @@
+"""What every reader does to a text on its way in: cut what is too long, split off our own briefing, read its time.
+
+Pure; each function is linear in its input, whatever the input (EVID.6, 8, 10).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from tallystick.model.temporal import Instant
+from tallystick.transcripts.protocol import MAX_TEXT_BYTES
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_BRIEFING_OPEN = "<tallystick-briefing"
+_BRIEFING_CLOSE = "</tallystick-briefing>"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TYPE_NAME = re.compile(r"[A-Za-z0-9_./-]{1,60}\Z")
+_COMMAND_END = re.compile(r"[;&|\n\r()`{}]+")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_OWN_TOOL = re.compile(r"(?:mcp__?)?tallystick(?:_|\.|/|\Z)")
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "pwsh", "powershell", "cmd"})
+_LAUNCHERS = frozenset(
+    {"sudo", "env", "time", "command", "exec", "nohup", "uv", "uvx", "pipx", "poetry", "run", "then", "do", "if"}
+)
+
+
+class Piece(NamedTuple):
+    """A stretch of a text that is all ours (a briefing coming back) or all not."""
+
+    text: str
+    briefing: bool
+
+
+def pieces(text: str) -> list[Piece]:
+    """``text`` cut at our own briefing blocks, in order; stretches of white space between two blocks are left out.
+
+    A block that is never closed reaches to the end: the harness cut it, and what follows its opening is ours.
+    """
+    if _BRIEFING_OPEN not in text:
+        return [Piece(text, False)]
+    found: list[Piece] = []
+    at = 0
+    while (start := text.find(_BRIEFING_OPEN, at)) >= 0:
+        close = text.find(_BRIEFING_CLOSE, start)
+        end = len(text) if close < 0 else close + len(_BRIEFING_CLOSE)
+        found.append(Piece(text[at:start], False))
+        found.append(Piece(text[start:end], True))
+        at = end
+    found.append(Piece(text[at:], False))
+    return [piece for piece in found if piece.text.strip()]
+
+
+def cut(text: str, limit: int = MAX_TEXT_BYTES) -> str:
+    """``text`` itself, or its beginning of at most ``limit`` UTF-8 bytes, ended at a character boundary."""
+    if len(text) * 4 <= limit or (len(text) <= limit and text.isascii()):
+        return text
+    data = text.encode("utf-8", "surrogatepass")
+    return text if len(data) <= limit else data[:limit].decode("utf-8", "ignore")
+
+
+def instant(stamp: str) -> Instant | None:
+    """Microseconds UTC of an ISO 8601 time with an offset; None where there is no time or no offset (EVID.8)."""
+    try:
+        moment = datetime.fromisoformat(stamp)
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None else (moment - _EPOCH) // _MICROSECOND
+
+
+def mended(data: bytes) -> bytes | None:
+    """The JSON value in ``data`` with invalid UTF-8 and lone surrogates replaced by U+FFFD; None when it is no JSON."""
+    try:
+        text = json.dumps(json.loads(data.decode("utf-8", "replace")), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return None
+    return _SURROGATE.sub("\ufffd", text).encode()
+
+
+def type_name(name: str) -> str:
+    """``name`` as it may stand in a report: names of types only, never content."""
+    return name if _TYPE_NAME.match(name) else "unnamed"
+
+
+def is_own_tool(tool: str) -> bool:
+    """Whether ``tool`` is one of our own MCP tools, however the harness spells server and tool."""
+    return _OWN_TOOL.match(tool) is not None
+
+
+def runs_own_command(script: str) -> bool:
+    """Whether any command of ``script`` has ``tally`` as its program (EVID.6: what it prints is ours, coming back)."""
+    if "tally" not in script:
+        return False
+    return any(_program(segment) in ("tally", "tallystick") for segment in _COMMAND_END.split(script))
+
+
+def _program(segment: str) -> str:
+    """The program that one simple command starts, without folders, quotes, assignments and launchers."""
+    words = [word.strip("\"'") for word in segment.split(None, 12)[:12]]
+    for place, word in enumerate(words):
+        name = word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
+        if _ASSIGNMENT.match(word) or word.startswith("-") or name in _LAUNCHERS or name in _SHELLS:
+            continue
+        if name.startswith("python") and words[place + 1 : place + 2] == ["-m"]:
+            return words[place + 2].partition(".")[0] if len(words) > place + 2 else ""
+        return name
+    return ""
