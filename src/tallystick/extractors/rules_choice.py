@@ -1,0 +1,143 @@
+"""An option that a person picked, or a proposal they said yes to, is a decision whose words are the agent's.
+
+The quote is the sentence that says what was agreed: the option picked, else the recommendation, else the question that
+was answered. Assents to chores ("Shall I commit?", "Continue?") decide nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tallystick.extractors.rules_statements import Statement, without_lead
+from tallystick.language.anchors import anchors
+
+MAX_PICKED = 3
+
+
+class Offer(NamedTuple):
+    """What the agent's last message put to the person; empty where it put nothing."""
+
+    options: tuple[Statement, ...] = ()
+    recommendation: Statement | None = None
+    question: Statement | None = None
+    points: tuple[Statement, ...] = ()
+    """The listed points of a proposal that the person was asked to confirm as a whole."""
+
+
+def _rx(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_RECOMMENDS = _rx(
+    r"\b(?:i(?:['’]d| would)? (?:strongly )?(?:recommend|suggest|propose|go with|lean towards?|vote for)|my (?:recommendation|suggestion|vote)|"
+    r"(?:the )?(?:best|simplest|cleanest|safest|better|right) (?:fix|approach|option|solution|way|choice)(?: here)? (?:is|would be)|"
+    r"je (?:te |vous )?(?:recommande|suggère|conseille)|ma recommandation|recommandation\s?:)"
+)
+_ASKS_LEAVE = _rx(
+    r"(?:want|would you like|do you want|shall|should|ok(?:ay)? for|happy for) (?:me|i|us|we)\b(?: to)? |(?:does|is|are) (?:this|that|it|option)\b|"
+    r"(?:souhaites|veux|voulez|souhaitez)[- ‑]?(?:tu|vous) que je |tu veux que je |je (?:peux|lance|continue)|"
+    r"(?:tu |vous )?(?:confirmes?|confirmez|valides?|validez)\b|sound good|agree"
+)
+_ASKS_ASSENT = _rx(
+    r"(?:tu |vous )?(?:confirmes?|confirmez|valides?|validez)\b|\b(?:does|do) (?:this|that|these|it) (?:look|match|sound|work|reflect|make)\b|"
+    r"\b(?:is|are) (?:this|that|these) (?:right|ok|okay|correct|good)\b|\bok pour toi\b|\bça te (?:va|convient)\b"
+)
+_CHORE = _rx(
+    r"(?:me|i|us|we)(?: to)? (?:also |now |then |just |go ahead and |help |quickly )?(?:commit|push|run|proceed|continue|start|open|show|explain|elaborate|"
+    r"look|check|investigate|dig|verify|test|try|see|read|review|draft|write|file|go|walk|summari[sz]e|explore|help|re-?run|rebuild|restart|do|"
+    r"apply|make|implement|create (?:a|the|an) (?:pr|pull|commit|branch|issue|test)|address|fix (?:it|this|that|these|them|those|all)|close|"
+    r"update (?:it|this|that)|amend|rebase|merge|reply|respond|trace|debug|find|search|examine|tackle|get)\b|"
+    r"que je (?:continue|lance|relance|passe|commence|corrige|traite|poursuive|génère|charge|fasse|pousse|commite|crée|montre|prépare|détaille|t)"
+)
+_MENU = _rx(
+    r"\b(?:next|what would you like|what do you want (?:me )?to (?:do|work)|what should (?:i|we) (?:focus|work|tackle|do)|how would you like to proceed|"
+    r"continuer|continue with|que veux[- ‑]tu (?:faire|que)|tu veux que je (?:continue|fasse)|suite|ensuite|prochaine|prochain|menu|select an option|"
+    r"commande|options? ?:? ?$|étape|souhaites-tu que je|je peux (?:aussi|maintenant|le faire)|issues?|constats)\b"
+)
+_OPTION_TALK = _rx(r"\b(?:options?|approach(?:es)?|alternatives?|prefer|préfères?|choices?|choix|either|which)\b")
+_ASSENT = _rx(
+    r"(?:yes|yep|yeah|yea|yup|ok|okay|sure|go ahead|do (?:it|that|this|so)|sounds good|agreed?|let['’]?s (?:do|go|give)|please do|approved?|lgtm|perfect|"
+    r"great|go for it|good|makes sense|i agree|i think (?:that['’]s|that is) (?:the )?right|oui|d['’]accord|c['’]est (?:ok|bon|parfait)|parfait|vas-?y|"
+    r"je (?:valide|confirme)|ça me va|tes (?:suggestions|propositions)|ces (?:propositions?|propostions?)|validé?|go|👍|c|y)(?![\w'’])"
+)
+_RESERVATION = _rx(r"\b(?:but|mais|except|however|instead|although|first|wait|not|don['’]?t|pas|plutôt)\b")
+_CHOICE_HEADING = _rx(r"\b(?:choices?|choix|decisions?|décisions?|recommend\w*|recommand\w*|selected|retenue?s?)\b")
+_PICK = _rx(
+    r"(?:i (?:like|prefer|choose|want|pick)|let['’]?s (?:go with|do|use|take)|go with|use|je (?:prends|choisis|préfère)|implement|do)?\s*(?:the )?"
+    r"(?:options?|choix|#)?\s*(?P<labels>(?:[A-Ha-h]|\d{1,2})(?:\)|\.|\b)(?:\s*(?:,|\+|and|et|&)\s*(?:[A-Ha-h]|\d{1,2})\b)*)\)?(?=$|[\s.,!:;])"
+)
+_LABEL = re.compile(r"[A-Ha-h]|\d{1,2}")
+_OPTION_START = _rx(r"(?:option|choix|choice|alternative)\s+([A-Ha-h]|\d{1,2})\b")
+_FRAME = _rx(
+    r"^.{0,60}?(?:want me to|would you like me to|do you want me to|shall i|should i|should we|shall we|souhaites[- ‑]tu que je|"
+    r"veux[- ‑]tu que je|tu veux que je)\s+(?:also |go ahead and |just )?"
+)
+
+
+def offer_of(spoken: Sequence[Statement]) -> Offer:
+    """What a message of the agent, given as its statements, asks the person to agree to or choose from."""
+    question = next((each for each in reversed(spoken[-12:]) if each.is_question), None)
+    options = tuple(each for each in spoken if _label(each))
+    recommendation = next((each for each in reversed(spoken) if _RECOMMENDS.search(each.plain)), None)
+    if question is None and recommendation is None and not options:
+        return Offer()
+    asks = " ".join(each.plain for each in spoken[-6:] if each.is_question) + " " + (options[0].heading if options else "")
+    if _MENU.search(asks) or not (_OPTION_TALK.search(asks) or any(_OPTION_TALK.search(each.plain) for each in spoken)):
+        options = ()
+    points: tuple[Statement, ...] = ()
+    if question is not None and _ASKS_ASSENT.search(question.plain):
+        points = tuple(each for each in spoken if _says_a_choice(each))[:MAX_PICKED]
+    return Offer(options[:12], recommendation, question, points)
+
+
+def agreed(offer: Offer, reply: str) -> tuple[Statement, ...]:
+    """The statements of ``offer`` that ``reply``, the first sentence of the person's answer, makes decisions."""
+    core = reply.strip().rstrip("!. ")
+    picked = _picked(offer, core)
+    if picked:
+        return picked
+    if len(core.split()) > 25 or not _ASSENT.match(core) or _RESERVATION.search(core):
+        return ()
+    if offer.recommendation is not None and len(offer.recommendation.plain.split()) > 7:
+        return (offer.recommendation,)
+    if offer.question is not None and _ASKS_LEAVE.search(offer.question.plain) and _has_substance(offer.question.plain):
+        return (offer.question,)
+    return offer.points
+
+
+def as_statement(plain: str) -> str:
+    """An offer's words without the frame that made a question of them: "Want me to drop X?" becomes "Drop X"."""
+    bare = _FRAME.sub("", plain, count=1)
+    if bare == plain or not bare:
+        return plain
+    return bare[0].upper() + bare[1:].rstrip(" ?")
+
+
+def _picked(offer: Offer, core: str) -> tuple[Statement, ...]:
+    if not offer.options:
+        return ()
+    pick = _PICK.match(without_lead(core)) or _PICK.match(core)
+    if pick is None:
+        return ()
+    labels = [label.lower() for label in _LABEL.findall(pick.group("labels"))]
+    chosen = tuple(each for each in offer.options if _label(each) in labels)
+    return chosen if 0 < len(chosen) <= MAX_PICKED and all(len(each.plain.split()) > 3 for each in chosen) else ()
+
+
+def _label(statement: Statement) -> str:
+    named = _OPTION_START.match(statement.plain)
+    if named is not None:
+        return named.group(1).lower()
+    return statement.marker if _LABEL.fullmatch(statement.marker) else ""
+
+
+def _says_a_choice(statement: Statement) -> bool:
+    if statement.block != "list" or not _CHOICE_HEADING.search(statement.heading):
+        return False
+    return ":" in statement.plain[:60] and 5 <= len(statement.plain.split()) <= 50 and not statement.is_question
+
+
+def _has_substance(plain: str) -> bool:
+    return not _CHORE.search(plain) and len(plain.split()) > 6 and bool(anchors(plain))

@@ -1,0 +1,214 @@
+"""What a person's own words set or put right: standing rules, preferences, corrections, decisions (failure cases 27, 43-46).
+
+Each judgement reads one sentence by its grammar (who is the subject, in what mood, with which standing word), and one
+thing of the discourse: whether the agent had just asked something, because "no, don't" then answers and corrects nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tallystick.extractors.rules_statements import Statement, without_lead
+from tallystick.language.anchors import anchors
+from tallystick.model.claim import ClaimKind
+
+
+class Setting(NamedTuple):
+    """What stood before a person's message."""
+
+    asked: bool
+    """The agent's last message ended by asking something."""
+    answered_before: bool
+    """The agent has said something in the session; before that, a person's words are the task."""
+    feedback: bool = False
+    """The words came with the refusal of a tool call."""
+
+
+def _rx(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_STANDING = _rx(
+    r"(?:always|never|from now on|going forward|in (?:the )?future|every time|each time|whenever)\b|"
+    r"(?:please )?(?:do not|don['’]?t|make sure to|be sure to|remember to) (?:ever|always|never)\b|"
+    r"(?:please )?(?:always|never)\b|toujours\b|jamais\b|désormais\b|dorénavant\b|à partir de maintenant\b|à l['’]avenir\b|"
+    r"(?:ne|n['’])\s?\S+ jamais\b"
+)
+_STANDING_INSIDE = _rx(
+    r"\b(?:we|you|i want you to|agents?|everyone|it|they|code|tests|commits|prs?) (?:should |must |need to |have to |want to )?"
+    r"(?:always |never )(?!been\b|had\b|was\b|were\b|did\b|got\b|\w+ed\b)\w+|"
+    r"\b(?:must|should|shall|may|can) (?:always|never|only ever|not ever)\b|\bfrom now on\b|\bgoing forward\b|\bevery time (?:you|we)\b|"
+    r"\b(?:do not|don['’]?t) ever\b|\bil (?:ne )?faut (?:toujours|jamais)\b|\b(?:doit|doivent|dois) (?:toujours|jamais)\b|"
+    r"\bà partir de maintenant\b|\bdésormais\b"
+)
+_HABIT = _rx(
+    r"(?:in (?:this|our) (?:repo|repository|project|codebase|team|org)\b,? )?we (?:only |always |never |do not |don['’]?t )?"
+    r"(?:use|prefer|keep|follow|require|avoid|target|support|ship|deploy|name|write|store)\b|"
+    r"on (?:n['’])?(?:utilise|garde|préfère|évite|suit|nomme|écrit)\b"
+)
+_REMEMBER = _rx(
+    r"(?:please )?(?:remember|keep in mind|don['’]?t forget|do not forget|bear in mind)\b,? (?:to|that|also|you)\b|"
+    r"n['’]oublie(?:z)? pas (?:de|que)\b|garde(?:z)? en tête\b|souviens-toi\b|retiens que\b"
+)
+_PROHIBITION = _rx(r"(?:please )?(?:do not|don['’]?t|never|stop|avoid|no)\b")
+_GENERAL = _rx(r"\b(?:any|anything|ever|again|anywhere|anymore|without (?:my|asking)|unless|until|at all|jamais|aucun|rien)\b")
+_KEEP = _rx(r"keep (?:our|the|all|your|this|these|it|docs?|documentation)\b[^.?!]{2,80} (?:in|under|at|on|to|out of)\b")
+_PREFERENCE = _rx(
+    r"(?:\bi(?:['’]d)? (?:strongly |really |generally |usually |would |much )?(?:prefer|rather)\b|"
+    r"\bi (?:really )?(?:don['’]?t|do not|never) (?:want|like)\b(?! to (?:be rude|bother))|\bi (?:like|love|want) (?:my|all|everything|things)\b|"
+    r"\bi (?:hate|can['’]?t stand)\b|\bje (?:préfère|préférerais|n['’]aime pas|ne veux (?:pas|plus))\b|\bj['’]aime (?:mieux|bien)\b|\bmy preference\b)"
+)
+_OWN_FAULT = _rx(
+    r"\b(?:my bad|my mistake|my fault|i messed|i forgot|i misread|i mistyped|i meant to|i didn['’]?t specify|i was wrong|"
+    r"never ?mind|sorry,? (?:my|i)\b|oops|whoops|typo|au temps pour moi|je me suis trompé)"
+)
+_NOT_SO = _rx(
+    r"(?:\bis|\bare|\bwas|\bwere|['’]s|['’]re)(?:n['’]?t| not) (?:quite |really |entirely |fully |actually |at all )?"
+    r"(?:correct|right|true|accurate|the case|what i|how (?:it|this|that)|the (?:right|same|issue|problem))\b|"
+    r"\b(?:is|['’]s|are|['’]re|was) (?:just |simply |completely |totally |plain )?(?:wrong|incorrect|mistaken|false|backwards|inaccurate|outdated)\b|"
+    r"\byou(?:['’]re| are) (?:wrong|mistaken|confusing|mixing)\b|\b(?:it|that|this) (?:doesn['’]?t|does not) mean\b|"
+    r"\bc['’]est (?:faux|inexact|pas (?:vrai|correct|exact|bon|ce que|ça))|\bn['’]est pas (?:correct|vrai|exact|ce que|bon)|\btu te trompes\b"
+)
+_CONDUCT = _rx(
+    r"(?:have )?you (?:make|made|making|just made) (?:it|this|that|them) up|\bmake it up\b|"
+    r"\byou(?:['’]ve| have)? (?:just |also |still |only )?(?:forgot|forgotten|missed|ignored|skipped|misread|misunderstood|broke|deleted|removed|"
+    r"overwrote|attached|put|changed|left|introduced|used|duplicated|renamed|reverted)\b|(?<!if )\byou (?:didn['’]?t|did not|shouldn['’]?t|should not)\b|"
+    r"\btu (?:as|n['’]as pas) (?:oublié|mal|supprimé|cassé|raté|changé|inversé)"
+)
+_STILL = _rx(
+    r"(?:\bstill (?:not|broken|failing|fails?|doesn['’]?t|isn['’]?t|wrong|shows? up|showing|happening|happens|the same|getting|get)\b|"
+    r"\bnot quite (?:right|there|it)\b|\b(?:doesn['’]?t|does not|didn['’]?t|did not) (?:seem to )?work\b|"
+    r"\btoujours pas\b|\bne (?:marche|fonctionne) (?:toujours )?pas\b|\bmarche pas\b)"
+)
+_MEANT = _rx(
+    r"(?:i|what i) (?:meant|mean|said|asked for|wanted|was asking|was referring|was talking)\b|i(?:['’]m| am) (?:talking|asking|referring)\b|"
+    r"je (?:voulais|ne voulais|parle|parlais|n['’]ai pas (?:dit|demandé))\b|il s['’]agi[ts]?t? plut[oô]t\b|pour être plus précis\b|ce n['’]est pas\b|"
+    r"not (?:a|an|the|as|in|on|this|that|just|there|what)\b[^.?!]{1,80}[,;] ?(?:but|just|only|it['’]s)\b|"
+    r"(?:this|that|it|these|those) (?:should not|shouldn['’]?t|was not supposed|wasn['’]?t supposed|were not supposed)\b|"
+    r"(?:it|this|that)['’]s (?:referring|talking|meant|supposed|about)\b|let['’]?s not (?:jump|leave|assume|guess|rush|forget|overcomplicate|get ahead|conflate)\b"
+)
+_IS_FINE = _rx(r"\bthe (?:\w+ ){1,2}(?:is|was|are) (?:right|fine|correct|intended|intentional|deliberate|expected|ok)\b")
+_EVIDENCE = _rx(
+    r"\bi(?:['’]ve| have)? (?:just |already )?(?:checked|verified|confirmed|observed|was able to|tested)\b|\bdocs (?:say|mention|state)\b|"
+    r"\b(?:has|have|['’]s) (?:already |always )?been \w+(?: \w+)? since\b|\bwas already\b|\bje viens de (?:vérifier|tester)\b"
+)
+_DENIAL = _rx(r"(?:no|nope|nah|non)\b\s*[,.!:;—-]")
+_FIX_OF_FACT = _rx(r"\b(?:not the|it['’]s|that['’]s|its|the \w+ is|c['’]est)\b")
+_OBJECTION = _rx(r"(?:but|mais|except|however)\b[, ]")
+
+_DOUBT = _rx(r"\b(?:i['’]?m (?:just )?(?:wondering|thinking|not (?:sure|sold|convinced))|keep in mind|i (?:guess|wonder)|need to accept|not sure)\b")
+
+_TRIVIAL_LETS = (
+    "see|look|check|have a|take a|start|begin|continue|commit|push|do (?:it|this|that)\\b|go\\b(?! with)|go ahead|summar|double|debug|pause|"
+    "give|try|work|proceed|run|wait|think|discuss|talk|review|investigate|get|verify|recap|move on|say|deal|generate|test"
+)
+_DECIDED = _rx(
+    rf"let['’]?s (?:just |also |not |instead |only )?(?!{_TRIVIAL_LETS})\w+|"
+    r"(?:i|we)(?:['’]ve| have)? (?:decided|agreed|settled|chose|opted)\b|(?:we|i)(?:['’]ll| will) (?:go with|stick|keep|use|drop|skip)\b|"
+    r"(?:go|stick|stay) with\b|(?:the )?decision(?: is)?:|i (?:think )?we should(?:n['’]?t| not)?\b|we should(?:n['’]?t| not)?\b|"
+    r"(?:this|that|it|the [\w`./-]+|[\w`./-]+) (?:should|must) (?:only |just |always |stay |remain |be |not )|"
+    r"(?:on|nous) (?:allons|part|partons|garde|gardons|prend|prenons|utilise|retient|choisit)\b|je (?:veux|voudrais|choisis|retiens|souhaite)\b(?! bien que\b)|"
+    r"(?:il faut(?:drait)?|gardons|utilisons|prenons|plutôt)\b|(?:use|keep|drop|rename|replace|remove) [^.?!]{2,100}\b(?:instead|rather than|not)\b|"
+    r"(?:i )?(?:like|prefer|choose|pick) (?:the )?option\b"
+)
+_REQUIRES = _rx(
+    r"(?:i|we) (?:do |also |just |really )*(?:want|need) (?:the|this|that|it|our|these|those|to (?:have|keep|use|send|show|store|separate|be able|support|allow))\b|"
+    r"(?:if [^,.]{3,60},? )?(?:this|that|it|they|these|the [\w`./-]+|[\w`./-]+|`[^`]+`) (?:should|must) (?:only |just |also |always |stay |remain |be |not |send |show |use |return |have |print |fail |contain )|"
+    r"(?:ensure|make sure) (?:that )?\S+ \S+ \S+|(?:le|la|les|l['’]) ?\S+ (?:doit|doivent|devrait)\b"
+)
+_ANSWER = _rx(
+    r"(?:put|use|keep|make|call|name|move|skip|drop|leave|remove|simplify|only|just|don['’]?t|do not|without|rather|"
+    r"garde|utilise|mets|supprime|laisse|uniquement|seulement)\b|.{0,80}\b(?:utilise|use) \S+$"
+)
+_LATER = _rx(
+    r"\b(?:as a (?:separate|follow-?up)|in a (?:separate|follow-?up|later|different|new) (?:pr|branch|commit|issue|task|feature)|for (?:a )?later|"
+    r"(?:do|handle|fix|tackle|address|revisit) (?:it|this|that|them|these)? ?later|next (?:week|sprint|release)|out of scope|plus tard|dans un second temps|hors (?:scope|périmètre))\b"
+)
+_ABOUT_STATE = _rx(
+    r"(?:my|our) [\w '-]{2,40} (?:is|are|was|lives?|runs?)\b|(?:the|le|la) [\w '-]{2,40} (?:lives? (?:in|on|at)|runs? on|is (?:at|on|in|called|named))\b|"
+    r"we (?:did|moved|migrated|switched|renamed|replaced|removed|upgraded|recently|already|made a)\b"
+)
+_FILLER = _rx(r"(?:it|this|that|them|those|these|all|so|yes|please|now|too|also|then|first|again|ok|okay)\b")
+
+
+def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
+    """What a person does with this sentence, or None where they merely talk, ask or hand out a task."""
+    core = without_lead(statement.plain)
+    words = core.split()
+    if not 3 <= len(words) <= 70 or statement.marker == "[x]":
+        return None
+    if _sets_a_rule(core, statement, setting):
+        return ClaimKind.RULE
+    if setting.answered_before and _corrects(core, statement, setting):
+        return ClaimKind.CORRECTION
+    if statement.is_question:
+        return None
+    if _PREFERENCE.search(core) and not _OWN_FAULT.search(core):
+        return ClaimKind.PREFERENCE if not setting.asked or _GENERAL.search(core) else ClaimKind.DECISION
+    if _LATER.search(core) and setting.answered_before:
+        return ClaimKind.OPEN_LOOP
+    if _decides(core, setting):
+        return ClaimKind.DECISION
+    if _ABOUT_STATE.match(core):
+        return ClaimKind.FACT
+    return None
+
+
+def objects(plain: str, setting: Setting) -> bool:
+    """Whether a person's sentence takes issue with what the agent just said or did."""
+    core = without_lead(plain)
+    if _OWN_FAULT.search(plain):
+        return False
+    return bool(
+        _NOT_SO.search(core)
+        or _CONDUCT.search(core)
+        or _STILL.search(core)
+        or _MEANT.match(core)
+        or _DENIAL.match(plain)
+        or (not setting.asked and _OBJECTION.match(plain))
+    )
+
+
+def _sets_a_rule(core: str, statement: Statement, setting: Setting) -> bool:
+    if statement.is_question:
+        return False
+    if _STANDING.match(core) or _STANDING_INSIDE.search(core) or _REMEMBER.match(core) or _KEEP.match(core):
+        return True
+    if _HABIT.match(core):
+        return True
+    return bool(_PROHIBITION.match(core) and _GENERAL.search(core) and not setting.asked and not _DENIAL.match(core))
+
+
+def _corrects(core: str, statement: Statement, setting: Setting) -> bool:
+    if _OWN_FAULT.search(statement.plain):
+        return False
+    if _CONDUCT.search(core) and (not statement.is_question or "up" in core):
+        return True
+    if _DENIAL.match(statement.plain):
+        return not statement.is_question and (not setting.asked or bool(_FIX_OF_FACT.search(core)))
+    if statement.is_question:
+        return bool(_OBJECTION.match(statement.plain) and _EVIDENCE.search(core))
+    if _DOUBT.search(core) or statement.marker:
+        return False
+    if _NOT_SO.search(core) or _STILL.search(core) or _MEANT.match(core) or _IS_FINE.search(core):
+        return True
+    return bool(_EVIDENCE.search(core) or (not setting.asked and _OBJECTION.match(statement.plain)))
+
+
+def _decides(core: str, setting: Setting) -> bool:
+    if _is_empty(core):
+        return False
+    if _REQUIRES.match(core) and (anchors(core) or setting.answered_before):
+        return True
+    if not setting.answered_before:
+        return False
+    if _DECIDED.match(core):
+        return True
+    return setting.asked and bool(_ANSWER.match(core))
+
+
+def _is_empty(core: str) -> bool:
+    """Whether what is decided stands nowhere in the sentence: "let's do it", "use that"."""
+    words = re.findall(r"[\w`./@-]+", core.lower())
+    return sum(len(word) > 3 and not _FILLER.match(word) for word in words) < 3
