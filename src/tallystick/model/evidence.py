@@ -54,7 +54,7 @@ class Locator(NamedTuple):
 
     line: int
     """1-based physical line of a line-based file; 0 where there are no lines."""
-    index: int
+    index: int  # type: ignore[assignment]  # shadows tuple.index, which nobody needs of a locator
     """0-based position of the message in the file (equals the record's ordinal for line-based files)."""
     block: int
     """0-based content block in the record; 0 where the record is one block."""

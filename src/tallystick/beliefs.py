@@ -1,0 +1,321 @@
+"""The fold: what one entry does to the set of beliefs, as rows of views that any store can keep (TIME.1–13, TRAIL.9).
+
+``effects`` is the only place where an entry's meaning is decided. It is a pure function of the entry, its parts as bytes,
+and a few questions to the beliefs before it, so that a store that appends, ``verify`` that recomputes, and a replay that
+starts from nothing all come to the same rows. It is total: any content of a log gives some effect, and an entry that this
+version does not know, or whose content has been erased, changes no belief.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from tallystick.model.entry import FORMAT, Entry, EntryKind
+from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Interval
+
+ALWAYS: tuple[Interval, ...] = (Interval(START_OF_TIME, END_OF_TIME),)
+
+
+class ClaimRow(NamedTuple):
+    """What never changes of a claim; ``claim`` is the seq of the entry that opened it."""
+
+    claim: int
+    holder: str
+    kind: str
+    origin: str
+    lineage: int
+    """The first claim of the chain of revisions and re-assertions that this one belongs to."""
+    session: int
+    """Seq that introduced the session it was said in; -1 where there is none."""
+    said_at: int
+    """Microseconds UTC when the words were said; -1 where no record says."""
+    tokens: int
+    """Tokens of the claim as a briefing would show it (CARRY.6)."""
+
+
+class Version(NamedTuple):
+    """A claim held with one set of valid intervals over the half-open range of seqs ``[tx_from, tx_to)``."""
+
+    claim: int
+    tx_from: int
+    tx_to: int
+    valid: tuple[Interval, ...]
+
+
+class VerdictRow(NamedTuple):
+    """A verifier's verdict; of one claim and axis the newest at or before a point counts (TIME.13)."""
+
+    claim: int
+    axis: str
+    """``derivation`` | ``outcome``"""
+    seq: int
+    value: str
+    reason: str
+
+
+class Touch(NamedTuple):
+    """That an entry was about a claim; a claim's history is its touches."""
+
+    claim: int
+    seq: int
+    kind: str
+
+
+class Link(NamedTuple):
+    """Two claims and how they stand to each other: ``contradicts`` | ``derived_from`` | ``same_as`` | ``revises``."""
+
+    seq: int
+    newer: int
+    older: int
+    kind: str
+
+
+class Name(NamedTuple):
+    """An actor, holder or session that an entry introduced, with the name or native id it goes by."""
+
+    seq: int
+    what: str
+    """``actor`` | ``holder`` | ``session``"""
+    id: str
+    name: str
+    facts: str
+    """JSON object of what else was said at introduction."""
+
+
+class Epoch(NamedTuple):
+    """A stretch of the log whose ``at`` never goes back (TIME.2)."""
+
+    epoch: int
+    seq: int
+    at: int
+
+
+class Closing(NamedTuple):
+    """That the open version of a claim ends at an entry."""
+
+    claim: int
+    seq: int
+
+
+Row = ClaimRow | Version | VerdictRow | Touch | Link | Name | Epoch | Closing
+Effects = list[Row]
+
+
+class Held(Protocol):
+    """The questions that the fold asks about the beliefs just before an entry."""
+
+    def open_version(self, claim: int) -> Version | None:
+        """The version of the claim that is open now, if it is held."""
+        ...
+
+    def claim_row(self, claim: int) -> ClaimRow | None:
+        """The claim's unchanging part."""
+        ...
+
+    def versions_changed(self, seq: int) -> list[Version]:
+        """Versions that entry ``seq`` opened or closed, in order of claim, then of ``tx_from``."""
+        ...
+
+
+class Facets(NamedTuple):
+    """The part ``facets`` of an entry that opens a claim."""
+
+    kind: str = ""
+    origin: str = ""
+    session: int = -1
+    event: str = ""
+    said_at: int = -1
+    tokens: int = 0
+    subject: str = ""
+    attribute: str = ""
+    value: str = ""
+
+
+_FACET_TYPES: dict[str, type] = {name: type(default) for name, default in Facets._field_defaults.items()}
+
+Parts = Mapping[str, bytes]
+
+_ASKING = frozenset({EntryKind.RETRACTED, EntryKind.REVISED, EntryKind.UNDONE})
+
+
+def effects(entry: Entry, parts: Parts, held: Held) -> Effects:
+    """The rows that ``entry`` adds to the views. ``parts`` holds the bodies that have not been erased."""
+    fold = _FOLDS.get(entry.kind) if entry.v <= FORMAT else None
+    return fold(entry, parts, held) if fold else []
+
+
+def asks(entry: Entry) -> bool:
+    """Whether the fold of ``entry`` asks about the beliefs before it; a batch applies what it has gathered first."""
+    return entry.kind in _ASKING or (entry.kind == EntryKind.ASSERTED and bool(entry.refs))
+
+
+def facets_of(parts: Parts) -> Facets:
+    """The facets of an entry that opens a claim; empty ones where they were erased or cannot be read."""
+    said = _object(parts.get("facets", b""))
+    known: dict[str, Any] = {name: value for name, value in said.items() if type(value) is _FACET_TYPES.get(name)}
+    return Facets(**known)
+
+
+def valid_of(parts: Parts) -> tuple[Interval, ...]:
+    """The valid intervals an entry states; all of time where it states none."""
+    try:
+        return tuple(Interval(start, end) for start, end in _object(parts["valid"])["intervals"])
+    except (KeyError, TypeError, ValueError):
+        return ALWAYS
+
+
+def axis_of(verifier: str) -> str:
+    """The trust axis that a verifier speaks to."""
+    return "outcome" if verifier.startswith("outcome/") else "derivation"
+
+
+def cut_off(valid: tuple[Interval, ...], start: int) -> tuple[Interval, ...]:
+    """``valid`` without everything from ``start`` on: what a change in the world leaves of the old claim (TIME.5)."""
+    return tuple(Interval(i.start, min(i.end, start)) for i in valid if i.start < start)
+
+
+def without(valid: tuple[Interval, ...], gone: tuple[Interval, ...]) -> tuple[Interval, ...]:
+    """``valid`` minus ``gone``, in order (TIME.7)."""
+    kept = list(valid)
+    for hole in gone:
+        pieces: list[Interval] = []
+        for each in kept:
+            if hole.end <= each.start or each.end <= hole.start:
+                pieces.append(each)
+                continue
+            if each.start < hole.start:
+                pieces.append(Interval(each.start, hole.start))
+            if hole.end < each.end:
+                pieces.append(Interval(hole.end, each.end))
+        kept = pieces
+    return tuple(kept)
+
+
+def _introduced(entry: Entry, parts: Parts, held: Held) -> Effects:
+    rows: Effects = []
+    for what in ("actor", "holder", "session"):
+        if not any(name == what for name, _ in entry.parts):
+            continue
+        body = parts.get(what, b"{}")
+        facts = _object(body)
+        subject = {"actor": entry.actor, "holder": entry.holder, "session": str(entry.seq)}[what]
+        name = facts.get("name", "")
+        rows.append(
+            Name(entry.seq, what, subject, name if isinstance(name, str) else "", body.decode(errors="replace"))
+        )
+    return rows
+
+
+def _asserted(entry: Entry, parts: Parts, held: Held) -> Effects:
+    return [*_opening(entry, parts, _lineage(entry, held)), Version(entry.seq, entry.seq, END_OF_TIME, valid_of(parts))]
+
+
+def _opening(entry: Entry, parts: Parts, lineage: int) -> Effects:
+    said = _object(parts.get("facets", b""))
+    kind, origin = said.get("kind", ""), said.get("origin", "")
+    session, said_at, tokens = said.get("session", -1), said.get("said_at", -1), said.get("tokens", 0)
+    if (type(kind), type(origin), type(session), type(said_at), type(tokens)) != (str, str, int, int, int):
+        kind, origin, session, said_at, tokens = "", "", -1, -1, 0
+    return [ClaimRow(entry.seq, entry.holder, kind, origin, lineage, session, said_at, tokens)]
+
+
+def _lineage(entry: Entry, held: Held) -> int:
+    older = held.claim_row(entry.refs[0]) if entry.refs else None
+    return older.lineage if older else entry.seq
+
+
+def _touching(entry: Entry, parts: Parts, held: Held) -> Effects:
+    return [Touch(claim, entry.seq, entry.kind) for claim in entry.refs[:1]]
+
+
+def _judged(entry: Entry, parts: Parts, held: Held) -> Effects:
+    rows: Effects = []
+    for claim in entry.refs:
+        for each in _object(parts.get(f"verdict/{claim}", b"")).get("verdicts", ()):
+            verifier, value, reason = each.get("verifier", ""), each.get("value", ""), each.get("reason", "")
+            rows.append(VerdictRow(claim, axis_of(verifier), entry.seq, value, reason))
+    return rows
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """The JSON object in ``body``; an empty one where it was erased or is something else."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _retracted(entry: Entry, parts: Parts, held: Held) -> Effects:
+    rows = _touching(entry, parts, held)
+    if entry.refs and held.open_version(entry.refs[0]):
+        rows.append(Closing(entry.refs[0], entry.seq))
+    return rows
+
+
+def _revised(entry: Entry, parts: Parts, held: Held) -> Effects:
+    """``refs`` is [the old claim]. The part ``change`` is there when the world changed; without it the old was never so."""
+    if not entry.refs:
+        return []
+    old = entry.refs[0]
+    rows = [*_opening(entry, parts, _lineage(entry, held))]
+    rows.append(Version(entry.seq, entry.seq, END_OF_TIME, valid_of(parts)))
+    rows.extend([Touch(old, entry.seq, entry.kind), Link(entry.seq, entry.seq, old, "revises")])
+    version = held.open_version(old)
+    if version is None:
+        return rows
+    rows.append(Closing(old, entry.seq))
+    if any(name == "change" for name, _ in entry.parts):
+        narrowed = cut_off(version.valid, _change_instant(entry, parts))
+    else:
+        narrowed = without(version.valid, valid_of(parts))
+    if narrowed:
+        rows.append(Version(old, entry.seq, END_OF_TIME, narrowed))
+    return rows
+
+
+def _change_instant(entry: Entry, parts: Parts) -> int:
+    start = valid_of(parts)[0].start
+    return entry.at if start == START_OF_TIME else start
+
+
+def _undone(entry: Entry, parts: Parts, held: Held) -> Effects:
+    """Takes back what entry ``refs[0]`` opened and gives back what it closed, from here on (TIME.9)."""
+    if not entry.refs:
+        return []
+    undone = entry.refs[0]
+    changed = held.versions_changed(undone)
+    rows: Effects = []
+    for claim in sorted({version.claim for version in changed}):
+        rows.append(Touch(claim, entry.seq, entry.kind))
+        if held.open_version(claim):
+            rows.append(Closing(claim, entry.seq))
+        given_back = [version for version in changed if version.claim == claim and version.tx_to == undone]
+        rows.extend(Version(claim, entry.seq, END_OF_TIME, version.valid) for version in given_back)
+    return rows
+
+
+def _linked(entry: Entry, parts: Parts, held: Held) -> Effects:
+    if len(entry.refs) != 2:
+        return []
+    kinds = [name for name, _ in entry.parts if name in ("contradicts", "derived_from", "same_as")]
+    return [Link(entry.seq, entry.refs[0], entry.refs[1], kind) for kind in kinds]
+
+
+def _clock_repaired(entry: Entry, parts: Parts, held: Held) -> Effects:
+    return [Epoch(-1, entry.seq, entry.at)]
+
+
+_FOLDS: dict[str, Callable[[Entry, Parts, Held], Effects]] = {
+    EntryKind.INTRODUCED: _introduced,
+    EntryKind.ASSERTED: _asserted,
+    EntryKind.RECONFIRMED: _touching,
+    EntryKind.JUDGED: _judged,
+    EntryKind.RETRACTED: _retracted,
+    EntryKind.REVISED: _revised,
+    EntryKind.UNDONE: _undone,
+    EntryKind.LINKED: _linked,
+    EntryKind.CLOCK_REPAIRED: _clock_repaired,
+}

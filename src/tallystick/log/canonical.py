@@ -1,0 +1,195 @@
+"""Canonical JSON (RFC 8785) of integers, strings, booleans, null, lists and maps: equal values, equal bytes (TRAIL.2).
+
+Floats, integers beyond 2^53 − 1, lone surrogates, duplicate keys and keys that are not strings are refused, so that two
+encoders can never disagree over the same value. ``entry_bytes`` is the fast path for entries, whose fields are known to
+need no escaping; a property test holds it equal to the ``rfc8785`` package.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import sha256
+from typing import Any
+
+from tallystick.errors import CanonicalError
+from tallystick.model.entry import Entry
+
+MAX_INTEGER = 2**53 - 1
+SALT_BYTES = 32
+
+Json = None | bool | int | str | list[Any] | tuple[Any, ...] | dict[str, Any]
+
+_ID = re.compile(r"[0-9a-f]{32}\Z")
+_DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+_NAME = re.compile(r"[a-z][a-z_]*(/[0-9]+)?\Z")
+
+
+def encode(value: Json) -> bytes:
+    """The RFC 8785 bytes of ``value``.
+
+    Raises:
+        CanonicalError: the value holds something canonical JSON refuses; the message says what and where.
+    """
+    _refuse(value, "$")
+    try:
+        text = json.dumps(_ordered(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise CanonicalError(f"lone surrogate at character {error.start} of the encoded value") from None
+
+
+def decode(data: bytes) -> Any:
+    """The value whose canonical bytes are ``data``.
+
+    Raises:
+        CanonicalError: ``data`` is not JSON, has duplicate keys or floats, or is not in canonical form.
+    """
+    try:
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_no_duplicates, parse_float=_no_float)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise CanonicalError(f"not canonical JSON: {error}") from None
+    if encode(value) != data:
+        raise CanonicalError("JSON that is not in canonical form")
+    return value
+
+
+def entry_bytes(entry: Entry) -> bytes:
+    """The canonical bytes of an entry that ``check_entry`` would let pass.
+
+    Empty ``holder`` and ``xrefs`` are left out; ``refs`` and ``parts`` never are.
+    """
+    holder = f'"holder":"{entry.holder}",' if entry.holder else ""
+    refs = ",".join(map(str, entry.refs))
+    parts = ",".join([f'"{name}":"{digest}"' for name, digest in entry.parts])
+    xrefs = ""
+    if entry.xrefs:
+        inner = ",".join([f'"{log}":[{",".join(map(str, seqs))}]' for log, seqs in entry.xrefs])
+        xrefs = f',"xrefs":{{{inner}}}'
+    return (
+        f'{{"actor":"{entry.actor}","at":{entry.at},"clock":{entry.clock},{holder}"kind":"{entry.kind}",'
+        f'"log":"{entry.log}","parts":{{{parts}}},"refs":[{refs}],"seq":{entry.seq},"trail":"{entry.trail}",'
+        f'"v":{entry.v}{xrefs}}}'
+    ).encode("ascii")
+
+
+def entry_from_bytes(data: bytes) -> Entry:
+    """The entry whose canonical bytes are ``data``.
+
+    Raises:
+        CanonicalError: not canonical, a field is missing, unknown, of the wrong type or out of range.
+    """
+    value = decode(data)
+    try:
+        entry = Entry(
+            trail=value["trail"],
+            log=value["log"],
+            seq=value["seq"],
+            at=value["at"],
+            clock=value["clock"],
+            kind=value["kind"],
+            actor=value["actor"],
+            holder=value.get("holder", ""),
+            refs=tuple(value["refs"]),
+            parts=tuple(value["parts"].items()),
+            xrefs=tuple((log, tuple(seqs)) for log, seqs in value.get("xrefs", {}).items()),
+            v=value["v"],
+        )
+        check_entry(entry)
+        encoded = entry_bytes(entry)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CanonicalError(f"not an entry: {error!r}") from None
+    if encoded != data:
+        raise CanonicalError("an entry with unknown fields or fields out of order")
+    return entry
+
+
+def check_entry(entry: Entry) -> None:
+    """Raise ``CanonicalError`` unless every field is in its alphabet and range."""
+    ids_hold = (
+        _ID.match(entry.trail) and _ID.match(entry.actor) and (entry.holder == "" or _ID.match(entry.holder))
+    ) and (_NAME.match(entry.kind) and _NAME.match(entry.log))
+    if not ids_hold:
+        raise CanonicalError(f"entry {entry.seq}: ids are 32 lower-case hex digits, kind and log are lower-case words")
+    for number in (entry.seq, *entry.refs, entry.v):
+        if type(number) is not int or not 0 <= number <= MAX_INTEGER:
+            raise CanonicalError(f"entry {entry.seq}: {number!r} is not an integer of 0 … 2^53−1")
+    for instant in (entry.at, entry.clock):
+        if type(instant) is not int or not -MAX_INTEGER <= instant <= MAX_INTEGER:
+            raise CanonicalError(f"entry {entry.seq}: {instant!r} is not an instant in microseconds")
+    before = ""
+    for name, digest in entry.parts:
+        if name <= before or not _NAME.match(name) or not _DIGEST.match(digest):
+            raise CanonicalError(
+                f"entry {entry.seq}: part {name!r} is out of order, misnamed, or its digest is not 64 hex digits"
+            )
+        before = name
+    _check_xrefs(entry)
+
+
+def _check_xrefs(entry: Entry) -> None:
+    before = ""
+    for log, seqs in entry.xrefs:
+        in_range = all(type(seq) is int and 0 <= seq <= MAX_INTEGER for seq in seqs)
+        if log <= before or not _NAME.match(log) or not seqs or not in_range:
+            raise CanonicalError(
+                f"entry {entry.seq}: references into log {log!r} are empty, out of order or out of range"
+            )
+        before = log
+
+
+def part_digest(salt: bytes, body: bytes) -> str:
+    """Hex ``SHA-256(salt ‖ body)``: what a leaf says of a part (TRAIL.4).
+
+    Raises:
+        CanonicalError: the salt is not 32 bytes.
+    """
+    if len(salt) != SALT_BYTES:
+        raise CanonicalError(f"a salt is {SALT_BYTES} bytes, got {len(salt)}")
+    return sha256(salt + body).hexdigest()
+
+
+def _refuse(value: Json, place: str) -> None:
+    """Walk ``value`` and raise at the first thing that canonical JSON refuses."""
+    kind = type(value)
+    if value is None or kind is bool or kind is str:
+        return
+    if kind is int:
+        if not -MAX_INTEGER <= value <= MAX_INTEGER:  # type: ignore[operator]
+            raise CanonicalError(f"{place}: integer beyond 2^53−1")
+        return
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise CanonicalError(f"{place}: key {key!r} is not a string")
+            _refuse(item, f"{place}.{key}")
+        return
+    if isinstance(value, list | tuple):
+        for position, item in enumerate(value):
+            _refuse(item, f"{place}[{position}]")
+        return
+    raise CanonicalError(f"{place}: {kind.__name__} has no canonical form here")
+
+
+def _ordered(value: Json) -> Json:
+    """``value`` with keys in UTF-16 order, which is what RFC 8785 sorts by (not code-point order beyond U+FFFF)."""
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value, key=_utf16)}
+    if isinstance(value, list | tuple):
+        return [_ordered(item) for item in value]
+    return value
+
+
+def _utf16(key: str) -> bytes:
+    return key.encode("utf-16-be", "surrogatepass")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise CanonicalError("duplicate keys in one object")
+    return made
+
+
+def _no_float(text: str) -> Any:
+    raise CanonicalError(f"a float: {text}")

@@ -1,0 +1,199 @@
+"""What is kept of a trail outside its folder: keys, heads and signed checkpoints (TRAIL.8).
+
+One folder per trail id, readable by its owner alone: ``signing.key`` (Ed25519, 32 raw bytes), ``digest.key`` (32 bytes,
+never exported), and per log ``<log>.head`` (rewritten after each commit) and ``<log>.checkpoint`` (a signed note, rewritten
+at the end of each command). Nothing here holds content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from tallystick.errors import ProofError, TrailUnwritable
+from tallystick.log.checkpoint import Checkpoint, parse, signed
+from tallystick.model.entry import Head, LogName
+
+KEY_BYTES = 32
+
+
+class KnownHead(NamedTuple):
+    """A head as it was last written down outside the trail."""
+
+    size: int
+    root: bytes
+
+
+class Outside(Protocol):
+    """The part of a trail's state that an attacker on the trail's folder does not have."""
+
+    location: str
+
+    def create(self, trail: str) -> None:
+        """Make keys for a new trail. Existing ones are kept."""
+        ...
+
+    def digest(self, trail: str, data: bytes) -> bytes:
+        """Keyed 16-byte digest: recognises content again and lets nobody without the key confirm a guess."""
+        ...
+
+    def write_head(self, trail: str, log: LogName, head: Head) -> None:
+        """Write down where a log stands."""
+        ...
+
+    def read_head(self, trail: str, log: LogName) -> KnownHead | None:
+        """What was written down last; None where nothing was."""
+        ...
+
+    def write_checkpoint(self, trail: str, log: LogName, head: Head) -> bytes:
+        """Sign and keep a checkpoint, and return the note."""
+        ...
+
+    def read_checkpoint(self, trail: str, log: LogName) -> bytes | None:
+        """The last signed checkpoint; None where there is none."""
+        ...
+
+    def public_key(self, trail: str) -> bytes | None:
+        """The trail's public key, 32 bytes; None where the key is lost."""
+        ...
+
+
+def origin(trail: str, log: LogName) -> str:
+    """The origin line of a log's checkpoints."""
+    return f"tallystick/{trail}/{log}"
+
+
+def key_name(trail: str) -> str:
+    """The name under which the trail's key signs."""
+    return f"tallystick/{trail}"
+
+
+class OutsideFolder:
+    """Implements ``Outside`` in a folder, normally the user's state folder."""
+
+    def __init__(self, folder: Path, entropy: Callable[[int], bytes] = os.urandom) -> None:
+        self._folder = folder
+        self._entropy = entropy
+        self._digest_keys: dict[str, bytes] = {}
+        self.location = str(folder)
+
+    def create(self, trail: str) -> None:
+        """See ``Outside``."""
+        for name in ("signing.key", "digest.key"):
+            path = self._path(trail, name)
+            if not path.exists():
+                self._replace(path, self._entropy(KEY_BYTES), durable=True)
+
+    def digest(self, trail: str, data: bytes) -> bytes:
+        """See ``Outside``: keyed BLAKE2b."""
+        key = self._digest_keys.get(trail)
+        if key is None:
+            key = self._digest_keys[trail] = self._key(trail, "digest.key")
+        return blake2b(data, key=key, digest_size=16).digest()
+
+    def write_head(self, trail: str, log: LogName, head: Head) -> None:
+        """See ``Outside``."""
+        self._replace(self._path(trail, f"{log}.head"), f"{head.size} {head.root.hex()}\n".encode(), durable=False)
+
+    def read_head(self, trail: str, log: LogName) -> KnownHead | None:
+        """See ``Outside``. A head that cannot be read counts as none."""
+        data = self._read(self._path(trail, f"{log}.head"))
+        if data is None:
+            return None
+        with contextlib.suppress(ValueError):
+            size, root = data.decode("ascii").split()
+            return KnownHead(int(size), bytes.fromhex(root))
+        return None
+
+    def write_checkpoint(self, trail: str, log: LogName, head: Head) -> bytes:
+        """See ``Outside``."""
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # 20 ms
+
+        key = Ed25519PrivateKey.from_private_bytes(self._key(trail, "signing.key"))
+        checkpoint = Checkpoint(origin(trail, log), head.size, head.root)
+        note = signed(checkpoint, key_name(trail), key.public_key().public_bytes_raw(), key.sign)
+        self._replace(self._path(trail, f"{log}.checkpoint"), note, durable=False)
+        return note
+
+    def read_checkpoint(self, trail: str, log: LogName) -> bytes | None:
+        """See ``Outside``."""
+        return self._read(self._path(trail, f"{log}.checkpoint"))
+
+    def public_key(self, trail: str) -> bytes | None:
+        """See ``Outside``."""
+        raw = self._read(self._path(trail, "signing.key"))
+        if raw is None or len(raw) != KEY_BYTES:
+            return None
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return Ed25519PrivateKey.from_private_bytes(raw).public_key().public_bytes_raw()
+
+    def _path(self, trail: str, name: str) -> Path:
+        return self._folder / trail / name
+
+    def _key(self, trail: str, name: str) -> bytes:
+        path = self._path(trail, name)
+        raw = self._read(path)
+        if raw is None or len(raw) != KEY_BYTES:
+            raise TrailUnwritable(
+                f"{path}: the trail's key is not there; restore it from a backup to write to this trail"
+            )
+        return raw
+
+    def _read(self, path: Path) -> bytes | None:
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise TrailUnwritable(f"{path}: {error.strerror}; check who owns it") from None
+
+    def _replace(self, path: Path, data: bytes, *, durable: bool) -> None:
+        """Write beside and rename, so that a reader sees the old or the new bytes and never a part."""
+        beside = path.with_name(f"{path.name}.{os.getpid()}")
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(handle, data)
+                if durable:
+                    os.fsync(handle)
+            finally:
+                os.close(handle)
+            beside.replace(path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
+            raise TrailUnwritable(
+                f"{path}: {error.strerror}; set TALLY_STATE to a folder that can be written"
+            ) from None
+
+
+def check_signature(public_key: bytes) -> Callable[[bytes, bytes], bool]:
+    """A function that answers whether an Ed25519 signature holds, for ``log.checkpoint.verify``."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    key = Ed25519PublicKey.from_public_bytes(public_key)
+
+    def check(signature: bytes, message: bytes) -> bool:
+        try:
+            key.verify(signature, message)
+        except InvalidSignature:
+            return False
+        return True
+
+    return check
+
+
+def checkpoint_of(note: bytes) -> KnownHead | None:
+    """The head that a kept note states; None where it cannot be read."""
+    try:
+        checkpoint = parse(note).checkpoint
+    except ProofError:
+        return None
+    return KnownHead(checkpoint.size, checkpoint.root)

@@ -1,0 +1,112 @@
+"""Opening a log's database and its lock, and telling what went wrong in words a person can act on."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from tallystick.errors import MachineError, TrailLocked, TrailUnreadable, TrailUnwritable
+
+LOCK_TIMEOUT_SECONDS = 30.0
+SAFE_WAL = (3, 51, 3)
+"""Older libraries can lose committed pages when two connections write and checkpoint at one instant."""
+
+_POLL_SECONDS = 0.001
+_WORDS = {
+    apsw.FullError: (TrailUnwritable, "the disk is full; free some space and run the command again, nothing was lost"),
+    apsw.ReadOnlyError: (TrailUnwritable, "the disk or the file is read-only; choose another folder with --trail"),
+    apsw.PermissionsError: (TrailUnwritable, "no permission; check who owns the folder"),
+    apsw.CantOpenError: (TrailUnreadable, "cannot be opened; check that the folder is there and readable"),
+    apsw.NotADBError: (TrailUnreadable, "is not a trail, or its first bytes are damaged; restore a backup"),
+    apsw.CorruptError: (TrailUnreadable, "is damaged; run `tally verify` and restore a backup"),
+    apsw.BusyError: (TrailLocked, "another process holds it; try again"),
+    apsw.LockedError: (TrailLocked, "another process holds it; try again"),
+    apsw.IOError: (TrailUnwritable, "the disk reports an error; check it before writing on"),
+    apsw.ConstraintError: (TrailUnreadable, "holds rows that contradict each other; run `tally verify`"),
+    apsw.SQLError: (TrailUnreadable, "is not a trail of this version; run `tally verify`"),
+}
+
+
+def translated(error: apsw.Error, path: Path) -> MachineError:
+    """The engine's error as one line that names the file and says what to do."""
+    for kind, (becomes, advice) in _WORDS.items():
+        if isinstance(error, kind):
+            return becomes(f"{path}: {advice} ({type(error).__name__})")
+    return TrailUnreadable(f"{path}: {error}; run `tally verify`")
+
+
+def open_database(path: Path, *, write: bool, vfs: str | None = None) -> apsw.Connection:
+    """A connection to one log's database, in WAL mode.
+
+    Raises:
+        TrailUnreadable, TrailUnwritable: it cannot be opened; the message says why.
+    """
+    if apsw.sqlite_lib_version() < ".".join(map(str, SAFE_WAL)) and _version() < SAFE_WAL:
+        raise TrailUnwritable(
+            f"SQLite {apsw.sqlite_lib_version()} can lose data in WAL mode; install apsw 3.54 or newer"
+        )
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if write else apsw.SQLITE_OPEN_READWRITE
+    try:
+        connection = _open(path, flags, vfs)
+        connection.set_busy_timeout(int(LOCK_TIMEOUT_SECONDS * 1000))
+        connection.execute("PRAGMA journal_mode = WAL" if write else "PRAGMA query_only = 1")
+        connection.execute("PRAGMA synchronous = FULL")
+    except apsw.Error as error:
+        raise translated(error, path) from None
+    return connection
+
+
+def _open(path: Path, flags: int, vfs: str | None) -> apsw.Connection:
+    try:
+        return apsw.Connection(str(path), flags=flags, vfs=vfs)
+    except apsw.CantOpenError:
+        if flags & apsw.SQLITE_OPEN_CREATE or not path.exists():
+            raise
+    return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs=vfs)
+
+
+def _version() -> tuple[int, ...]:
+    return tuple(int(piece) for piece in apsw.sqlite_lib_version().split("."))
+
+
+@contextmanager
+def locked(path: Path, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Iterator[None]:
+    """Hold the exclusive lock of one log. SQLite's own busy handler is unfair under load; this one is short-polled.
+
+    Raises:
+        TrailLocked: not to be had within the timeout.
+        TrailUnwritable: the lock file cannot be made.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise TrailUnwritable(
+            f"{path}: {os.strerror(error.errno or errno.EIO)}; choose another folder with --trail"
+        ) from None
+    try:
+        _acquire(handle, path, timeout_seconds)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _acquire(handle: int, path: Path, timeout_seconds: float) -> None:
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                raise TrailUnwritable(f"{path}: {os.strerror(error.errno or errno.EIO)}") from None
+        else:
+            return
+        if time.monotonic() > deadline:
+            raise TrailLocked(f"{path}: another process has been writing for {timeout_seconds:.0f} s; try again later")
+        time.sleep(_POLL_SECONDS)

@@ -1,0 +1,300 @@
+"""One log in one SQLite database: the answers of ``protocol.Reading`` and the writes of ``protocol.Writing``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from tallystick.beliefs import ALWAYS, ClaimRow, Closing, Effects, Epoch, Link, Name, Touch, VerdictRow, Version
+from tallystick.errors import TrailUnreadable
+from tallystick.log.merkle import EMPTY_ROOT, Frontier
+from tallystick.model.entry import Head
+from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Interval
+from tallystick.store.protocol import (
+    ArchivedEvent,
+    Belief,
+    BlockRow,
+    EntryRow,
+    PartRow,
+    Selection,
+    SourceRow,
+    selects,
+)
+from tallystick.store.sqlite.statements import statements
+
+_SQL = statements()
+_LAST = 2**62
+
+
+class SqliteLog:
+    """Implements ``protocol.Writing`` over an open connection inside a transaction that its owner began."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self._holders: dict[int, bytes] = {}
+
+    def head(self) -> Head:
+        """See ``protocol.Reading``."""
+        row = self._db.execute(_SQL["head"]).fetchone()
+        if row is None:
+            return Head(0, EMPTY_ROOT, START_OF_TIME, 0)
+        return Head(row[0], Frontier.from_bytes(row[0], row[1]).root(), row[2], row[3])
+
+    def frontier(self) -> Frontier:
+        """See ``protocol.Reading``."""
+        row = self._db.execute(_SQL["head"]).fetchone()
+        return Frontier.from_bytes(row[0], row[1]) if row else Frontier()
+
+    def meta(self, key: str) -> str:
+        """See ``protocol.Reading``."""
+        row = self._db.execute(_SQL["meta"], (key,)).fetchone()
+        return row[0] if row else ""
+
+    def entries(self, start: int = 0, stop: int | None = None) -> Iterator[EntryRow]:
+        """See ``protocol.Reading``."""
+        return map(EntryRow._make, self._db.execute(_SQL["entries"], (start, _LAST if stop is None else stop)))
+
+    def parts(self, seq: int) -> list[PartRow]:
+        """See ``protocol.Reading``."""
+        return [PartRow._make(row) for row in self._db.execute(_SQL["parts"], (seq,))]
+
+    def all_parts(self) -> Iterator[PartRow]:
+        """See ``protocol.Reading``."""
+        return map(PartRow._make, self._db.execute(_SQL["all_parts"]))
+
+    def seq_at(self, instant: int) -> int:
+        """See ``protocol.Reading``: within an epoch ``at`` never goes back, so halving finds it."""
+        size = self.head().size
+        starts = [(0, START_OF_TIME), *((row[1], row[2]) for row in self._db.execute(_SQL["epochs"]))]
+        stops = [*(seq for seq, _ in starts[1:]), size]
+        for (start, at), stop in zip(reversed(starts), reversed(stops), strict=True):
+            found = self._last_at(instant, start, stop) if at <= instant else -1
+            if found >= 0:
+                return found
+        return -1
+
+    def _last_at(self, instant: int, start: int, stop: int) -> int:
+        low, high = start, stop
+        while low < high:
+            middle = (low + high) // 2
+            row = self._db.execute(_SQL["at_of"], (middle,)).fetchone()
+            if row is None:
+                raise TrailUnreadable(f"entry {middle} is missing; run `tally verify`")
+            if row[0] <= instant:
+                low = middle + 1
+            else:
+                high = middle
+        return low - 1 if low > start else -1
+
+    def open_version(self, claim: int) -> Version | None:
+        """See ``protocol.Reading``."""
+        rows = self.versions(claim)
+        return rows[-1] if rows and rows[-1].tx_to == END_OF_TIME else None
+
+    def claim_row(self, claim: int) -> ClaimRow | None:
+        """See ``protocol.Reading``."""
+        row = self._db.execute(_SQL["claim_row"], (claim,)).fetchone()
+        return _claim(row) if row else None
+
+    def versions_changed(self, seq: int) -> list[Version]:
+        """See ``protocol.Reading``."""
+        claims = [row[0] for row in self._db.execute(_SQL["claims_changed"], (seq, seq))]
+        return [each for claim in claims for each in self.versions(claim) if seq in (each.tx_from, each.tx_to)]
+
+    def believed(self, selection: Selection) -> list[Belief]:
+        """See ``protocol.Reading``."""
+        sql, bindings = _filtered(_SQL["believed"], selection)
+        s = selection.as_of
+        found: list[Belief] = []
+        for row in self._db.execute(sql + " ORDER BY v.claim", (s, s, s, s, selection.after, *bindings)):
+            belief = _belief(row)
+            if selection.valid_at is None or selects(selection, belief.row, belief.version):
+                found.append(belief)
+                if len(found) == selection.limit:
+                    break
+        return found
+
+    def count(self, selection: Selection) -> int:
+        """See ``protocol.Reading``."""
+        if selection.valid_at is not None:
+            return len(self.believed(selection._replace(limit=None)))
+        sql, bindings = _filtered(_SQL["count"], selection)
+        return int(self._db.execute(sql, (selection.as_of, selection.as_of, selection.after, *bindings)).get)
+
+    def matching(self, tokens: Sequence[Sequence[str]], as_of: int) -> dict[int, set[int]]:
+        """See ``protocol.Reading``."""
+        found: dict[int, set[int]] = {}
+        for index, forms in enumerate(tokens):
+            query = " OR ".join(f'"{form}"' for form in forms)
+            for (claim,) in self._db.execute(_SQL["matching"], (query, as_of)):
+                found.setdefault(claim, set()).add(index)
+        return dict(sorted(found.items()))
+
+    def versions(self, claim: int) -> list[Version]:
+        """See ``protocol.Reading``."""
+        return [
+            Version(row[0], row[1], row[2], _intervals(row[3])) for row in self._db.execute(_SQL["versions"], (claim,))
+        ]
+
+    def verdicts(self, claim: int) -> list[VerdictRow]:
+        """See ``protocol.Reading``."""
+        return [VerdictRow._make(row) for row in self._db.execute(_SQL["verdicts"], (claim,))]
+
+    def touches(self, claim: int) -> list[Touch]:
+        """See ``protocol.Reading``."""
+        return [Touch._make(row) for row in self._db.execute(_SQL["touches"], (claim,))]
+
+    def links(self, as_of: int, kind: str) -> list[Link]:
+        """See ``protocol.Reading``."""
+        return [Link._make(row) for row in self._db.execute(_SQL["links"], (as_of, kind))]
+
+    def names(self, what: str) -> list[Name]:
+        """See ``protocol.Reading``."""
+        return [Name._make(row) for row in self._db.execute(_SQL["names"], (what,))]
+
+    def same(self, key: bytes) -> int | None:
+        """See ``protocol.Reading``."""
+        row = self._db.execute(_SQL["same"], (key,)).fetchone()
+        return row[0] if row else None
+
+    def event(self, event: str) -> ArchivedEvent | None:
+        """See ``protocol.Reading``."""
+        row = self._db.execute(_SQL["event"], (_event_key(event),)).fetchone()
+        return _archived(row) if row else None
+
+    def known_events(self, events: Sequence[str]) -> set[str]:
+        """See ``protocol.Reading``."""
+        return {event for event in events if self._db.execute(_SQL["event"], (_event_key(event),)).fetchone()}
+
+    def session_events(self, session: int) -> list[ArchivedEvent]:
+        """See ``protocol.Reading``."""
+        return [_archived(row) for row in self._db.execute(_SQL["session_events"], (session,))]
+
+    def block(self, block: int) -> bytes:
+        """See ``protocol.Reading``."""
+        row = self._db.execute(_SQL["block"], (block,)).fetchone()
+        if row is None:
+            raise TrailUnreadable(f"archive block {block} is missing; run `tally verify`")
+        return bytes(row[0])
+
+    def source(self, path: str) -> SourceRow | None:
+        """See ``protocol.Reading``."""
+        row = self._db.execute(_SQL["source"], (path,)).fetchone()
+        return SourceRow._make(row) if row else None
+
+    def sources(self, session: int) -> list[SourceRow]:
+        """See ``protocol.Reading``."""
+        return [SourceRow._make(row) for row in self._db.execute(_SQL["sources"], (session,))]
+
+    def rows(self, view: str) -> Iterator[tuple[object, ...]]:
+        """See ``protocol.Reading``."""
+        rows = self._db.execute(_SQL[f"rows_{view}"])
+        if view == "claim":
+            return map(_claim, rows)
+        if view == "version":
+            return (Version(row[0], row[1], row[2], _intervals(row[3])) for row in rows)
+        return iter(rows)
+
+    def append(self, entries: Iterable[EntryRow], parts: Iterable[PartRow], frontier: Frontier, at: int) -> None:
+        """See ``protocol.Writing``."""
+        self._db.executemany(_SQL["add_entry"], entries)
+        self._db.executemany(_SQL["add_part"], parts)
+        epoch = self.head().epoch
+        self._db.execute(_SQL["set_head"], (frontier.size, frontier.to_bytes(), at, epoch))
+
+    def apply(self, effects: Effects, texts: Iterable[tuple[int, str]]) -> None:
+        """See ``protocol.Writing``: rows in their order, runs of one kind in one go."""
+        run: list[Any] = []
+        for row in effects:
+            if run and type(row) is not type(run[0]):
+                self._add(run)
+                run = []
+            run.append(row)
+        if run:
+            self._add(run)
+        self._db.executemany(_SQL["add_words"], texts)
+
+    def _add(self, run: list[Any]) -> None:
+        kind = type(run[0])
+        if kind is ClaimRow:
+            rows = [(r.claim, bytes.fromhex(r.holder), *r[2:]) for r in run]
+            self._holders.update({row[0]: row[1] for row in rows})
+            self._db.executemany(_SQL["add_claim"], rows)
+        elif kind is Version:
+            self._db.executemany(_SQL["add_version"], [self._version(row) for row in run])
+        elif kind is Closing:
+            self._db.executemany(_SQL["close_version"], [(row.seq, row.claim, END_OF_TIME) for row in run])
+        elif kind is Epoch:
+            self._db.executemany(_SQL["add_epoch"], [(row.seq, row.at) for row in run])
+            self._db.execute("UPDATE head SET epoch = (SELECT count(*) FROM epoch)")
+        else:
+            self._db.executemany(_SQL[_ADD[kind]], run)
+
+    def _version(self, row: Version) -> tuple[object, ...]:
+        holder = self._holders.get(row.claim)
+        if holder is None:
+            claim = self.claim_row(row.claim)
+            holder = bytes.fromhex(claim.holder) if claim else b""
+        valid = None if row.valid == ALWAYS else json.dumps(row.valid, separators=(",", ":"))
+        return row.claim, row.tx_from, row.tx_to, holder, valid
+
+    def file(self, keys: Iterable[tuple[bytes, int]]) -> None:
+        """See ``protocol.Writing``."""
+        self._db.executemany(_SQL["file"], keys)
+
+    def archive(self, blocks: Iterable[BlockRow], events: Iterable[ArchivedEvent]) -> None:
+        """See ``protocol.Writing``."""
+        self._db.executemany(_SQL["add_block"], blocks)
+        self._db.executemany(_SQL["add_event"], [(r[0], r[1], _event_key(r[2]), *r[3:]) for r in events])
+
+    def next_block(self) -> int:
+        """See ``protocol.Writing``."""
+        return int(self._db.execute(_SQL["next_block"]).get)
+
+    def note_source(self, row: SourceRow) -> None:
+        """See ``protocol.Writing``."""
+        self._db.execute(_SQL["note_source"], row)
+
+    def set_meta(self, key: str, value: str) -> None:
+        """See ``protocol.Writing``."""
+        self._db.execute(_SQL["set_meta"], (key, value))
+
+
+_ADD = {VerdictRow: "add_verdict", Touch: "add_touch", Link: "add_link", Name: "add_name"}
+
+
+def _filtered(sql: str, selection: Selection) -> tuple[str, list[object]]:
+    bindings: list[object] = []
+    if selection.holders is not None:
+        sql += f" AND v.holder IN ({','.join('?' * len(selection.holders))})"
+        bindings.extend(bytes.fromhex(holder) for holder in selection.holders)
+    if selection.kinds is not None:
+        sql += f" AND c.kind IN ({','.join('?' * len(selection.kinds))})"
+        bindings.extend(selection.kinds)
+    return sql, bindings
+
+
+def _belief(row: Sequence[Any]) -> Belief:
+    version = Version(row[0], row[8], row[9], _intervals(row[10]))
+    text = None if row[11] is None else str(row[11], "utf-8", "replace")
+    reasons = "; ".join(reason for reason in (row[13], row[15]) if reason)
+    return Belief(_claim(row[:8]), version, text, row[12] or "inferred", row[14] or "none", reasons)
+
+
+def _claim(row: Sequence[Any]) -> ClaimRow:
+    return ClaimRow(row[0], row[1].hex(), *row[2:])
+
+
+def _intervals(text: str | None) -> tuple[Interval, ...]:
+    return ALWAYS if text is None else tuple(Interval(start, end) for start, end in json.loads(text))
+
+
+def _event_key(event: str) -> bytes:
+    return bytes.fromhex(event[1:])
+
+
+def _archived(row: Sequence[Any]) -> ArchivedEvent:
+    return ArchivedEvent(row[0], row[1], "e" + row[2].hex(), *row[3:])

@@ -1,0 +1,24 @@
+"""Reads the named statements of ``queries.sql``."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+def schema() -> str:
+    """The statements that make an empty log."""
+    return files(__package__).joinpath("schema.sql").read_text("utf-8")
+
+
+def statements() -> dict[str, str]:
+    """Statement text by name, comments left out."""
+    pieces = _NAME.split(files(__package__).joinpath("queries.sql").read_text("utf-8"))
+    return {name: _bare(text) for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
+
+
+def _bare(text: str) -> str:
+    lines = (line for line in text.splitlines() if not line.startswith("--"))
+    return "\n".join(lines).strip().rstrip(";")

@@ -1,0 +1,169 @@
+"""All three logs of a trail in one folder: opening, transactions, and what the engine finds wrong with its own files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from tallystick.errors import MachineError, NewerFormat, TrailUnreadable, TrailUnwritable
+from tallystick.model.entry import Head, LogName
+from tallystick.store.sqlite.connection import LOCK_TIMEOUT_SECONDS, locked, open_database, translated
+from tallystick.store.sqlite.log import SqliteLog
+from tallystick.store.sqlite.statements import schema
+
+SCHEMA_VERSION = 1
+"""``PRAGMA user_version`` of the databases; the highest migration that has been applied."""
+
+
+class SqliteStore:
+    """Implements ``protocol.Store`` over a folder with ``memory.db``, ``access.db`` and ``ledger.db``.
+
+    The folder and the databases are made at the first write. ``vfs`` names an apsw VFS; tests inject faults through it.
+    """
+
+    def __init__(
+        self, folder: Path, *, vfs: str | None = None, lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS
+    ) -> None:
+        self.folder = folder
+        self.location = str(folder)
+        self._vfs = vfs
+        self._timeout = lock_timeout_seconds
+        self._readers: dict[LogName, apsw.Connection] = {}
+        self._writers: dict[LogName, apsw.Connection] = {}
+
+    @contextmanager
+    def reading(self, log: LogName) -> Iterator[SqliteLog]:
+        """See ``protocol.Store``. A log that was never written reads as empty."""
+        path = self._path(log)
+        if log not in self._readers and not path.exists():
+            yield SqliteLog(self._empty())
+            return
+        connection = self._reader(log)
+        try:
+            connection.execute("BEGIN")
+            yield SqliteLog(connection)
+        except apsw.Error as error:
+            raise translated(error, path) from None
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self, log: LogName, committed: Callable[[Head], None]) -> Iterator[SqliteLog]:
+        """See ``protocol.Store``: the lock file first, then ``BEGIN IMMEDIATE``, and only then may the caller read a clock."""
+        self._make_folder()
+        path = self._path(log)
+        with locked(path.with_suffix(".lock"), self._timeout):
+            connection = self._writer(log)
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                draft = SqliteLog(connection)
+                yield draft
+                head = draft.head()
+                connection.execute("COMMIT")
+                committed(head)
+            except apsw.Error as error:
+                raise translated(error, path) from None
+            finally:
+                self._roll_back(log, connection)
+
+    def _roll_back(self, log: LogName, connection: apsw.Connection) -> None:
+        if not connection.in_transaction:
+            return
+        try:
+            connection.execute("ROLLBACK")
+        except apsw.Error:
+            # An I/O error may have rolled back already; a fresh connection starts from what is on disk.
+            self._writers.pop(log).close()
+
+    def check(self, log: LogName) -> list[str]:
+        """See ``protocol.Store``: page structure, indexes, and the search index against the texts it was made from."""
+        path = self._path(log)
+        if not path.exists():
+            return []
+        try:
+            connection = self._writers.get(log) or self._reader(log)
+            found = [row[0] for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
+            return found or self._check_search(path)
+        except apsw.Error as error:
+            return [str(translated(error, path))]
+        except MachineError as error:
+            return [str(error)]
+
+    def _check_search(self, path: Path) -> list[str]:
+        """FTS5 checks itself by a write that writes nothing, so it is asked on a connection that may write."""
+        connection = apsw.Connection(str(path), vfs=self._vfs)
+        try:
+            connection.set_busy_timeout(int(self._timeout * 1000))
+            connection.execute("BEGIN; INSERT INTO words (words, rank) VALUES ('integrity-check', 1); ROLLBACK")
+        except (apsw.ReadOnlyError, apsw.CantOpenError):
+            return []
+        except apsw.Error as error:
+            return [f"search index: {error}"]
+        finally:
+            connection.close()
+        return []
+
+    def close(self) -> None:
+        """See ``protocol.Store``."""
+        for connection in (*self._readers.values(), *self._writers.values()):
+            connection.close()
+        self._readers.clear()
+        self._writers.clear()
+
+    def _path(self, log: LogName) -> Path:
+        return self.folder / f"{log}.db"
+
+    def _reader(self, log: LogName) -> apsw.Connection:
+        if log not in self._readers:
+            connection = open_database(self._path(log), write=False, vfs=self._vfs)
+            self._check_version(connection, log)
+            self._readers[log] = connection
+        return self._readers[log]
+
+    def _writer(self, log: LogName) -> apsw.Connection:
+        if log not in self._writers:
+            connection = open_database(self._path(log), write=True, vfs=self._vfs)
+            if self._user_version(connection, log) == 0:
+                self._create(connection, log)
+            self._check_version(connection, log)
+            self._writers[log] = connection
+        return self._writers[log]
+
+    def _create(self, connection: apsw.Connection, log: LogName) -> None:
+        try:
+            connection.execute(f"BEGIN IMMEDIATE; {schema()}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT")
+        except apsw.Error as error:
+            connection.close()
+            raise translated(error, self._path(log)) from None
+
+    def _check_version(self, connection: apsw.Connection, log: LogName) -> None:
+        version = self._user_version(connection, log)
+        if version == SCHEMA_VERSION:
+            return
+        connection.close()
+        if version > SCHEMA_VERSION:
+            raise NewerFormat(f"{self._path(log)}: written by a newer tallystick (format {version}); upgrade this one")
+        raise TrailUnreadable(
+            f"{self._path(log)}: an empty or foreign database, not a trail; choose another folder with --trail"
+        )
+
+    def _user_version(self, connection: apsw.Connection, log: LogName) -> int:
+        try:
+            return int(connection.execute("PRAGMA user_version").get)
+        except apsw.Error as error:
+            raise translated(error, self._path(log)) from None
+
+    def _empty(self) -> apsw.Connection:
+        connection = apsw.Connection(":memory:")
+        connection.execute(schema())
+        return connection
+
+    def _make_folder(self) -> None:
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise TrailUnwritable(f"{self.folder}: {error.strerror}; choose another folder with --trail") from None

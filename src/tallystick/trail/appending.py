@@ -1,0 +1,235 @@
+"""Appending to a trail: entries get their seq, time, salts and digests here, and the views their rows, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+
+from tallystick.beliefs import Effects, asks, effects
+from tallystick.errors import MachineError, TrailUnreadable
+from tallystick.log.canonical import check_entry, encode, entry_bytes, part_digest
+from tallystick.log.merkle import leaf_hash
+from tallystick.model.entry import Entry, EntryKind, Head, LogName
+from tallystick.model.temporal import DAY, Instant
+from tallystick.store.outside import KnownHead, Outside
+from tallystick.store.protocol import EntryRow, PartRow, Reading, Store, Writing
+
+EARLIEST_CLOCK: Instant = 1_735_689_600_000_000
+"""2025-01-01T00:00:00Z: a clock before this was never set, since no trail is older."""
+FAR_AHEAD: Instant = DAY
+"""A head this far ahead of the clock came from a wrong reading; a new epoch begins rather than pin what follows (TIME.2)."""
+FLUSH_ENTRIES = 4096
+
+_SALTS_AT_ONCE = 256
+
+
+class Trail:
+    """One trail: a store, what is kept of it outside, a clock and a source of randomness, all handed in."""
+
+    def __init__(
+        self,
+        store: Store,
+        outside: Outside,
+        *,
+        clock: Callable[[], Instant],
+        entropy: Callable[[int], bytes],
+        actor: str = "tally",
+    ) -> None:
+        self.store = store
+        self.outside = outside
+        self.clock = clock
+        self._entropy = entropy
+        self._actor = actor
+        self._id = ""
+
+    @property
+    def id(self) -> str:
+        """32 hex digits; empty while nothing has been written."""
+        if not self._id:
+            with self.store.reading(LogName.MEMORY) as log:
+                self._id = log.meta("trail")
+        return self._id
+
+    def reading(self, log: LogName = LogName.MEMORY) -> AbstractContextManager[Reading]:
+        """A view of one log that does not move while it is open."""
+        return self.store.reading(log)
+
+    @contextmanager
+    def writing(self, log: LogName = LogName.MEMORY) -> Iterator[Appender]:
+        """The right to append to one log. Leaving it commits everything; an exception leaves no trace.
+
+        Raises:
+            TrailLocked, TrailUnwritable, TrailUnreadable: see ``store.protocol.Store.writing``.
+            MachineError: the clock was never set, or the log is shorter than it is known to have been.
+        """
+        if log is not LogName.MEMORY and not self.id:
+            with self.writing(LogName.MEMORY):
+                pass
+        with self.store.writing(log, lambda head: self.outside.write_head(self._id, log, head)) as rows:
+            now = self._now()
+            self._open(rows, log)
+            appender = Appender(rows, self._id, log, now, self._entropy)
+            appender.act_as(self._actor)
+            yield appender
+            appender.flush()
+
+    def seal(self, log: LogName = LogName.MEMORY) -> bytes:
+        """Sign a checkpoint of where the log stands, keep it outside, and return the note; empty when nothing was written."""
+        if not self.id:
+            return b""
+        with self.reading(log) as rows:
+            head = rows.head()
+        return self.outside.write_checkpoint(self._id, log, head)
+
+    def _now(self) -> Instant:
+        now = self.clock()
+        if now < EARLIEST_CLOCK:
+            when = datetime.fromtimestamp(now / 1e6, UTC).isoformat(timespec="seconds")
+            raise MachineError(f"the clock reads {when}, before any trail could be; set it and run the command again")
+        return now
+
+    def _open(self, rows: Writing, log: LogName) -> None:
+        found = rows.meta("trail")
+        if not found:
+            found = self._id or self._entropy(16).hex()
+            self.outside.create(found)
+            rows.set_meta("trail", found)
+            rows.set_meta("log", log)
+        if self._id and found != self._id:
+            raise TrailUnreadable(f"{self.store.location}: the {log} log belongs to another trail ({found})")
+        self._id = found
+        known = self.outside.read_head(found, log)
+        if known is not None:
+            _refuse_rollback(known, rows.head(), self.store.location, log)
+
+
+def _refuse_rollback(known: KnownHead, head: Head, location: str, log: LogName) -> None:
+    """Appending to a log that lost its end would overwrite the only trace of the loss (TRAIL.8)."""
+    if head.size < known.size:
+        found = f"has {head.size} entries and had {known.size}: its end was cut off or an older copy was put back"
+    elif head.size == known.size and head.root != known.root:
+        found = f"has another root than was written down for its {head.size} entries"
+    else:
+        return
+    raise TrailUnreadable(
+        f"{location}: the {log} log {found}; run `tally verify`, then restore, or `tally doctor --accept-head`"
+    )
+
+
+class Appender:
+    """Appends to one log inside one transaction. Entries are gathered and written in runs."""
+
+    def __init__(self, rows: Writing, trail: str, log: LogName, now: Instant, entropy: Callable[[int], bytes]) -> None:
+        self._rows = rows
+        self._trail = trail
+        self._log = log
+        self._clock = now
+        self._entropy = entropy
+        self._salts: list[bytes] = []
+        self._actor = ""
+        self._entries: list[tuple[Entry, bytes, Mapping[str, bytes]]] = []
+        self._parts: list[PartRow] = []
+        head = rows.head()
+        self._frontier = rows.frontier()
+        self.size = head.size
+        self.at = max(now, head.at)
+        if head.size and head.at - now > FAR_AHEAD:
+            self.at = now
+            self._actor = "0" * 32
+            self.add(EntryKind.CLOCK_REPAIRED)
+
+    def act_as(self, name: str) -> str:
+        """Append as the actor called ``name``, introducing it to this log if need be; returns its id."""
+        known = {row.name: row.id for row in self.rows.names("actor")}
+        if name in known:
+            self._actor = known[name]
+        else:
+            self._actor = self._entropy(16).hex()
+            self.add(EntryKind.INTRODUCED, {"actor": encode({"name": name})})
+        return self._actor
+
+    def holder(self, name: str, sort: str) -> str:
+        """The id of the holder called ``name``, introduced to this log if need be. ``sort``: project | person | agent."""
+        for row in self.rows.names("holder"):
+            if row.name == name:
+                return row.id
+        made = self._entropy(16).hex()
+        self.add(EntryKind.INTRODUCED, {"holder": encode({"name": name, "sort": sort})}, holder=made)
+        return made
+
+    @property
+    def rows(self) -> Writing:
+        """The log as it stands with everything appended so far."""
+        if self._entries:
+            self.flush()
+        return self._rows
+
+    def add(
+        self,
+        kind: str,
+        parts: Mapping[str, bytes] | None = None,
+        *,
+        refs: Sequence[int] = (),
+        holder: str = "",
+        xrefs: Sequence[tuple[str, tuple[int, ...]]] = (),
+    ) -> int:
+        """Append one entry with the given parts (name → bytes) and return its seq.
+
+        Raises:
+            CanonicalError: a name or number outside its alphabet or range.
+        """
+        seq = self.size
+        bodies = parts or {}
+        digests = []
+        for name in sorted(bodies):
+            salt = self._salt()
+            self._parts.append(PartRow(seq, name, salt, bodies[name]))
+            digests.append((name, part_digest(salt, bodies[name])))
+        entry = Entry(
+            self._trail,
+            self._log,
+            seq,
+            self.at,
+            self._clock,
+            kind,
+            self._actor,
+            holder,
+            tuple(refs),
+            tuple(digests),
+            tuple(xrefs),
+        )
+        check_entry(entry)
+        canon = entry_bytes(entry)
+        self._frontier.append(leaf_hash(canon))
+        self._entries.append((entry, canon, bodies))
+        self.size += 1
+        if len(self._entries) >= FLUSH_ENTRIES:
+            self.flush()
+        return seq
+
+    def _salt(self) -> bytes:
+        if not self._salts:
+            pool = self._entropy(32 * _SALTS_AT_ONCE)
+            self._salts = [pool[at : at + 32] for at in range(0, len(pool), 32)]
+        return self._salts.pop()
+
+    def flush(self) -> None:
+        """Write what was gathered: entries and parts, then what they mean."""
+        if not self._entries:
+            return
+        entries, self._entries = self._entries, []
+        parts, self._parts = self._parts, []
+        self._rows.append(
+            [EntryRow(entry.seq, entry.at, canon) for entry, canon, _ in entries], parts, self._frontier, self.at
+        )
+        made: Effects = []
+        texts: list[tuple[int, str]] = []
+        for entry, _, bodies in entries:
+            if made and asks(entry):
+                self._rows.apply(made, texts)
+                made, texts = [], []
+            made.extend(effects(entry, bodies, self._rows))
+            if "text" in bodies:
+                texts.append((entry.seq, bodies["text"].decode("utf-8", "replace")))
+        self._rows.apply(made, texts)
