@@ -13,7 +13,8 @@ from tallystick.model.evidence import Problem
 from tallystick.transcripts.protocol import MAX_RECORD_BYTES, RawRecord
 
 _BOM = b"\xef\xbb\xbf"
-_BLANK = b" \t\r\n\0"
+BLANK = b" \t\r\n\0"
+"""What may stand around a record without being part of it."""
 _SKIP_BYTES = 1 << 20
 
 # Strings are one token, so that brackets in them do not count; an unclosed string ends with the data, so that no start
@@ -74,8 +75,8 @@ class LineSource:
     def _record(self, data: bytes, offset: int, line: int) -> RawRecord | None:
         if offset == 0 and data.startswith(_BOM):
             data, offset = data[3:], 3
-        if (body := data.rstrip(_BLANK)) and body[0] in _BLANK:
-            stripped = body.lstrip(_BLANK)
+        if (body := data.rstrip(BLANK)) and body[0] in BLANK:
+            stripped = body.lstrip(BLANK)
             offset += len(body) - len(stripped)
             body = stripped
         if not body:
@@ -131,7 +132,7 @@ def objects(data: bytes) -> list[tuple[int, int]]:
 
 def complete(data: bytes) -> bool:
     """Whether ``data`` ends where a JSON object or array ends, so that a line without its ``\\n`` can be read."""
-    body = data.rstrip(_BLANK)
+    body = data.rstrip(BLANK)
     if not body.endswith((b"}", b"]")):
         return False
     found = objects(body)
