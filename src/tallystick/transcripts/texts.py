@@ -15,7 +15,8 @@ from tallystick.transcripts.protocol import MAX_TEXT_BYTES
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_BRIEFING_OPEN = "<tallystick-briefing"
+_BRIEFING_NAME = "<tallystick-briefing"
+_BRIEFING_OPENS = re.compile(r"<tallystick-briefing\b[^>\n]{0,400}>")
 _BRIEFING_CLOSE = "</tallystick-briefing>"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TYPE_NAME = re.compile(r"[A-Za-z0-9_./-]{1,60}\Z")
@@ -36,19 +37,23 @@ class Piece(NamedTuple):
 
 
 def pieces(text: str) -> list[Piece]:
-    """``text`` cut at our own briefing blocks, in order; stretches of white space between two blocks are left out.
+    """``text`` cut at our own briefing blocks, in order; stretches of white space beside a block are left out.
 
-    A block that is never closed reaches to the end: the harness cut it, and what follows its opening is ours.
+    A block that begins a line and is never closed reaches to the end: the harness cut it, and what follows is ours. A
+    tag that is mentioned in a sentence and never closed is words.
     """
-    if _BRIEFING_OPEN not in text:
+    if _BRIEFING_NAME not in text:
         return [Piece(text, False)]
     found: list[Piece] = []
     at = 0
-    while (start := text.find(_BRIEFING_OPEN, at)) >= 0:
-        close = text.find(_BRIEFING_CLOSE, start)
-        end = len(text) if close < 0 else close + len(_BRIEFING_CLOSE)
-        found.append(Piece(text[at:start], False))
-        found.append(Piece(text[start:end], True))
+    last_close = text.rfind(_BRIEFING_CLOSE)
+    for opened in _BRIEFING_OPENS.finditer(text):
+        start = opened.start()
+        closed = opened.end() <= last_close
+        if start < at or not (closed or text[start - 1 : start] in ("", "\n")):
+            continue
+        end = text.index(_BRIEFING_CLOSE, opened.end()) + len(_BRIEFING_CLOSE) if closed else len(text)
+        found += (Piece(text[at:start], False), Piece(text[start:end], True))
         at = end
     found.append(Piece(text[at:], False))
     return [piece for piece in found if piece.text.strip()]
