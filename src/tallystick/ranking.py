@@ -20,7 +20,7 @@ MAX_QUERY_TOKENS = 32
 _WORD = re.compile(r"[^\W_]+")
 _STOP = frozenset(
     "a an and are as at be been but by can did do does for from had has have how i if in into is it its me my no not of on or"
-    " our so than that the their them then there they this to was we were what when where which who why will with you your".split()  # noqa: SIM905
+    " our so than that the their them then there they this to was we were what when where which who why with you your".split()
 )
 _TRUST = {Derivation.VERBATIM: 50_000}
 _OUTCOME = {Outcome.WITNESSED: 50_000, Outcome.CONTRADICTED: -200_000, Outcome.STALE_WITNESS: -50_000}

@@ -117,7 +117,8 @@ class MemoryLog:
         self._views = Views()
         self._texts: dict[int, frozenset[str]] = {}
         self._same: dict[bytes, int] = {}
-        self._events: dict[str, ArchivedEvent] = {}
+        self._events: dict[tuple[int, int], ArchivedEvent] = {}
+        self._event_by_id: dict[str, ArchivedEvent] = {}
         self._blocks: dict[int, BlockRow] = {}
         self._sources: dict[str, SourceRow] = {}
 
@@ -235,15 +236,15 @@ class MemoryLog:
 
     def event(self, event: str) -> ArchivedEvent | None:
         """See ``protocol.Reading``."""
-        return self._events.get(event)
-
-    def known_events(self, events: Sequence[str]) -> set[str]:
-        """See ``protocol.Reading``."""
-        return {event for event in events if event in self._events}
+        return self._event_by_id.get(event)
 
     def session_events(self, session: int) -> list[ArchivedEvent]:
         """See ``protocol.Reading``."""
-        return sorted((row for row in self._events.values() if row.session == session), key=lambda row: row.n)
+        return [row for _, row in sorted(self._events.items()) if row.session == session]
+
+    def claims_of(self, session: int) -> list[ClaimRow]:
+        """See ``protocol.Reading``."""
+        return [row for _, row in sorted(self._views.claims.items()) if row.session == session]
 
     def block(self, block: int) -> bytes:
         """See ``protocol.Reading``."""
@@ -282,7 +283,9 @@ class MemoryLog:
     def archive(self, blocks: Iterable[BlockRow], events: Iterable[ArchivedEvent]) -> None:
         """See ``protocol.Writing``."""
         self._blocks.update({row.block: row for row in blocks})
-        self._events.update({row.event: row for row in events})
+        for row in events:
+            self._events[row.session, row.n] = row
+            self._event_by_id.setdefault(row.event, row)
 
     def next_block(self) -> int:
         """See ``protocol.Writing``."""

@@ -188,11 +188,11 @@ class Reading(Protocol):
         ...
 
     def event(self, event: str) -> ArchivedEvent | None:
-        """Where an archived event stands."""
+        """Where an archived event stands, in the first session that has it; None where it is not in the archive."""
         ...
 
-    def known_events(self, events: Sequence[str]) -> set[str]:
-        """Which of these event ids are archived."""
+    def claims_of(self, session: int) -> list[ClaimRow]:
+        """The claims that were said in a session."""
         ...
 
     def session_events(self, session: int) -> list[ArchivedEvent]:

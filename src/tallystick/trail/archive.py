@@ -8,7 +8,8 @@ compression are storage and mean nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ RECORD_FORMAT = 1
 BLOCK_BYTES = 512 * 1024
 """Records are packed until a block is at least this large before compression; one record is never split."""
 _LEVEL = 3
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 class Slice(NamedTuple):
@@ -33,13 +35,13 @@ class Slice(NamedTuple):
     manifest: bytes
 
 
-def event_id(harness: str, session: str, thread: str, uid: str, *, global_uids: bool) -> str:
+def event_id(harness: str, session: str, thread: str, uid: str) -> str:
     """``e`` and 16 hex digits: a digest of the record's own ids, the same on every machine (EVID.1).
 
-    Where the harness's record ids are unique everywhere, the session is left out, so that a fork's copy is the same
-    event (EVID.5).
+    A ``uid`` that begins with a UUID names the record wherever it stands, so the session is left out and a fork's copy is
+    the same event (EVID.5); any other is unique in its session and thread alone.
     """
-    where = "" if global_uids else f"{session}\0{thread}"
+    where = "" if _UUID.match(uid) else f"{session}\0{thread}"
     return "e" + sha256(f"{harness}\0{where}\0{uid}".encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -81,38 +83,51 @@ def event_from_record(record: bytes) -> Event:
         raise TrailUnreadable(f"an archived event is damaged ({error}); run `tally verify`") from None
 
 
-def pack(
-    events: Sequence[tuple[str, Event]],
-    *,
-    session: int,
-    first: int,
-    block: int,
-    salts: Callable[[], bytes],
-    made_by: dict[str, str],
-) -> Slice:
-    """Pack ``(event id, event)`` pairs, numbered from ``first`` in their session, into blocks numbered from ``block``.
+class Packer:
+    """Packs the events of one slice of a session, new ones into blocks and ones known from another session by place."""
 
-    ``made_by`` names the versions of the reader and the redactor and goes into the manifest.
-    """
-    compressor = zstandard.ZstdCompressor(level=_LEVEL)
-    rows: list[ArchivedEvent] = []
-    blocks: list[BlockRow] = []
-    digests: list[bytes] = []
-    waiting: list[bytes] = []
-    size = 0
-    for n, (event, content) in enumerate(events, first):
-        record, salt = record_bytes(content), salts()
-        digests.append(sha256(salt + record).digest())
-        rows.append(ArchivedEvent(session, n, event, block + len(blocks), size, len(record), salt))
-        waiting.append(record)
-        size += len(record)
-        if size >= BLOCK_BYTES:
-            blocks.append(BlockRow(block + len(blocks), session, compressor.compress(b"".join(waiting))))
-            waiting, size = [], 0
-    if waiting:
-        blocks.append(BlockRow(block + len(blocks), session, compressor.compress(b"".join(waiting))))
-    header = encode({"events": len(rows), "first": first, **made_by})
-    return Slice(blocks, rows, header + b"\n" + b"".join(digests))
+    def __init__(self, *, session: int, first: int, block: int, salts: Callable[[], bytes]) -> None:
+        """Events are numbered from ``first`` in their session, blocks from ``block``; ``salts`` gives 32 random bytes."""
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL)
+        self._session = session
+        self._first = first
+        self._block = block
+        self._salts = salts
+        self._blocks: list[BlockRow] = []
+        self._rows: list[ArchivedEvent] = []
+        self._digests: list[bytes] = []
+        self._waiting: list[bytes] = []
+        self._size = 0
+
+    def add(self, event: str, content: Event) -> None:
+        """Keep a new event."""
+        record, salt = record_bytes(content), self._salts()
+        place = self._block + len(self._blocks), self._size, len(record)
+        self._keep(event, place, salt, record)
+        self._waiting.append(record)
+        self._size += len(record)
+        if self._size >= BLOCK_BYTES:
+            self._close()
+
+    def adopt(self, known: ArchivedEvent, record: bytes) -> None:
+        """Take in an event whose bytes another session has archived (EVID.5): no second copy, a second place."""
+        self._keep(known.event, (known.block, known.offset, known.length), known.salt, record)
+
+    def _keep(self, event: str, place: tuple[int, int, int], salt: bytes, record: bytes) -> None:
+        self._rows.append(ArchivedEvent(self._session, self._first + len(self._rows), event, *place, salt))
+        self._digests.append(sha256(salt + record).digest())
+
+    def _close(self) -> None:
+        data = self._compressor.compress(b"".join(self._waiting))
+        self._blocks.append(BlockRow(self._block + len(self._blocks), self._session, data))
+        self._waiting, self._size = [], 0
+
+    def finish(self, made_by: dict[str, str]) -> Slice:
+        """The slice. ``made_by`` names the versions of the reader and the redactor and goes into the manifest."""
+        if self._waiting:
+            self._close()
+        header = encode({"events": len(self._rows), "first": self._first, **made_by})
+        return Slice(self._blocks, self._rows, header + b"\n" + b"".join(self._digests))
 
 
 def manifest_digests(manifest: bytes) -> tuple[int, list[bytes]]:

@@ -67,6 +67,8 @@ class Adapter(Protocol):
 
     name: str
     """``claude-code``, ``codex`` …"""
+    framing: str
+    """``lines`` (a record a physical line) or ``document`` (the file is one record; its messages are counted)."""
 
     def recognises(self, head: bytes, name: str) -> bool:
         """True when ``head`` (the first 64 KiB at most) is this harness's format. Content decides; ``name`` (the file

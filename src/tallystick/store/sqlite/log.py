@@ -165,9 +165,9 @@ class SqliteLog:
         row = self._db.execute(_SQL["event"], (_event_key(event),)).fetchone()
         return _archived(row) if row else None
 
-    def known_events(self, events: Sequence[str]) -> set[str]:
+    def claims_of(self, session: int) -> list[ClaimRow]:
         """See ``protocol.Reading``."""
-        return {event for event in events if self._db.execute(_SQL["event"], (_event_key(event),)).fetchone()}
+        return [_claim(row) for row in self._db.execute(_SQL["claims_of"], (session,))]
 
     def session_events(self, session: int) -> list[ArchivedEvent]:
         """See ``protocol.Reading``."""

@@ -132,7 +132,10 @@ SELECT coalesce(max(block) + 1, 0) FROM block;
 INSERT INTO event (session, n, event, block, offset, length, salt) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: event
-SELECT session, n, event, block, offset, length, salt FROM event WHERE event = ?;
+SELECT session, n, event, block, offset, length, salt FROM event WHERE event = ? ORDER BY session, n LIMIT 1;
+
+-- name: claims_of
+SELECT claim, holder, kind, origin, lineage, session, said_at, tokens FROM claim WHERE session = ? ORDER BY claim;
 
 -- name: session_events
 SELECT session, n, event, block, offset, length, salt FROM event WHERE session = ? ORDER BY n;

@@ -51,7 +51,8 @@ CREATE TABLE event (
     PRIMARY KEY (session, n)
 ) WITHOUT ROWID, STRICT;
 
-CREATE UNIQUE INDEX event_by_id ON event (event);
+-- Not unique: a forked session names the same archived bytes again (EVID.5).
+CREATE INDEX event_by_id ON event (event);
 
 CREATE TABLE same (
     key   BLOB PRIMARY KEY,      -- keyed digest: means nothing without the trail's digest key
@@ -83,6 +84,8 @@ CREATE TABLE claim (
     said_at INTEGER NOT NULL,
     tokens  INTEGER NOT NULL
 ) STRICT;
+
+CREATE INDEX claim_by_session ON claim (session);
 
 CREATE TABLE version (
     claim   INTEGER NOT NULL,
