@@ -41,7 +41,12 @@ class Anchor(NamedTuple):
     end: int
 
 
-_RUN = re.compile(r"[^\s`\"'()\[\]{}<>,;|=“”«»„…—–→•·×≥≤≈±]+")
+_RUN = re.compile(
+    r"(?:(?:(?!(?<=commit )[a-f]{7})[A-Za-zÀ-ÿ][a-zà-ÿ]*+(?:-[a-zà-ÿ]++)*+)?+"
+    r"[.:!?*]{0,3}+(?:[\s,;\")\[\]{}]|\((?!\)))|[`'<>|=“”«»„…—–→•·×≥≤≈±])*+"
+    r"([^\s`\"'()\[\]{}<>,;|=“”«»„…—–→•·×≥≤≈±]++|\Z)"
+)
+"""Steps over plain words that end at a blank, then takes one run. It matches wherever it is tried, so nothing is read twice."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,15}$")
 _URL_REST = re.compile(r"[^\s<>\"'`|\\“”«»]+")
 _MAX_RUN = 256
@@ -54,10 +59,11 @@ def anchors(text: str) -> list[Anchor]:
     """The anchors of ``text`` in order, not overlapping; the most specific kind wins."""
     found: list[Anchor] = []
     position = 0
-    for url in _urls(text):
-        _scan(text, position, url.start, found)
-        found.append(url)
-        position = url.end
+    if "://" in text:
+        for url in _urls(text):
+            _scan(text, position, url.start, found)
+            found.append(url)
+            position = url.end
     _scan(text, position, len(text), found)
     return found
 
@@ -92,52 +98,60 @@ def _trimmed_url_end(text: str, start: int, end: int) -> int:
 
 
 def _scan(text: str, start: int, stop: int, found: list[Anchor]) -> None:
-    """Append the anchors between two URLs. ``previous`` is the run before: it may say what a bare number is."""
+    """Append the anchors between two URLs."""
     done = start
-    previous = ""
-    previous_start = start
     for run in _RUN.finditer(text, start, stop):
-        word = run[0]
-        begin, end = run.span()
+        begin, end = run.span(1)
+        if begin < done or begin == end:
+            continue
+        word = run[1]
         parts = _classified(word) if end - begin <= _MAX_RUN else ()
-        if begin >= done:
-            if parts:
-                if parts[0][0] is AnchorKind.NUMBER or previous in _CUES:
-                    done = _in_context(text, begin, parts, (previous, previous_start), found)
-                else:
-                    found.extend([Anchor(kind, word[a:b], begin + a, begin + b) for kind, a, b in parts])
-                    done = end
-                if text.startswith("()", end) and found[-1].end == end and found[-1].kind is AnchorKind.SYMBOL:
-                    last = found.pop()
-                    found.append(Anchor(last.kind, last.value + "()", last.start, end + 2))
-            elif text.startswith("()", end) or text.startswith("`", end) or previous in _HASH_CUES:
-                _unclassified(text, run, previous, found)
-        previous, previous_start = word, begin
+        following = text[end : end + 1]
+        if parts:
+            if parts[0][0] in _CONTEXTUAL:
+                done = _in_context(text, begin, parts, found)
+            else:
+                found.extend([Anchor(kind, word[a:b], begin + a, begin + b) for kind, a, b in parts])
+                done = end
+            if (
+                following == "("
+                and text.startswith("()", end)
+                and found[-1].end == end
+                and found[-1].kind is AnchorKind.SYMBOL
+            ):
+                last = found.pop()
+                found.append(Anchor(last.kind, last.value + "()", last.start, end + 2))
+        elif text.startswith("commit ", begin - 7) and begin >= 7 and (digest := _HEX_HEAD.match(word)):
+            found.append(Anchor(AnchorKind.COMMIT, digest[0], begin, begin + digest.end()))
+        elif following and following in "`(":
+            _called_or_ticked(text, begin, end, found)
 
 
 _ISSUE_CUES = frozenset(("PR", "pr", "PRs", "issue", "Issue", "pull", "MR", "ticket", "Ticket", "bug"))
 _PORT_CUES = frozenset(("port", "Port", "ports", "PORT"))
 _HASH_CUES = frozenset(("commit", "Commit", "commits", "sha", "SHA", "revision", "hash"))
 _VERSION_CUES = frozenset(
-    "version Version versions v python Python py node Node Node.js Go go golang ruby Ruby php PHP java Java rust Rust postgres Postgres "
-    "PostgreSQL postgresql mysql MySQL redis Redis ubuntu Ubuntu debian Debian macOS iOS django Django react React release Release "
+    "version Version versions v python Python py node Node Node.js Go go golang ruby Ruby php PHP java Java rust "
+    "Rust postgres Postgres "
+    "PostgreSQL postgresql mysql MySQL redis Redis ubuntu Ubuntu debian Debian macOS iOS django Django react React "
+    "release Release "
     "kubernetes Kubernetes sqlite SQLite clang gcc npm pip swift Swift kotlin Kotlin TypeScript terraform".split()
 )
-_CUES = _ISSUE_CUES | _PORT_CUES | _HASH_CUES | _VERSION_CUES
+_CONTEXTUAL = frozenset((AnchorKind.NUMBER, AnchorKind.COMMIT))
+_HEX_HEAD = re.compile(r"[0-9a-f]{7,40}(?![\w-])")
 _HEX = re.compile(r"[0-9a-f]{7,40}$")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$.:]{0,80}$")
 
 
-def _unclassified(text: str, run: re.Match[str], previous: str, found: list[Anchor]) -> None:
-    """A plain word is an anchor when it is called, stands alone in back-ticks, or is a hash after "commit"."""
-    word = run[0]
-    begin, end = run.span()
-    if len(word) > _MAX_RUN:
+def _called_or_ticked(text: str, begin: int, end: int, found: list[Anchor]) -> None:
+    """A plain word is an anchor when ``()`` follows it or when it stands alone in back-ticks."""
+    if end - begin > _MAX_RUN:
         return
+    word = text[begin:end]
     if text.startswith("()", end):
         if _IDENTIFIER.match(word):
             found.append(Anchor(AnchorKind.SYMBOL, word + "()", begin, end + 2))
-    elif text.startswith("`", end) and begin and text[begin - 1] == "`":
+    elif text[end] == "`" and begin and text[begin - 1] == "`" and any(letter.isalnum() for letter in word):
         kind = (
             AnchorKind.PATH
             if "/" in word.strip("/")
@@ -145,16 +159,14 @@ def _unclassified(text: str, run: re.Match[str], previous: str, found: list[Anch
             if _SHORT_FLAG.match(word)
             else AnchorKind.SYMBOL
         )
-        if any(letter.isalnum() for letter in word):
-            found.append(Anchor(kind, word, begin, end))
-    elif previous in _HASH_CUES:
-        bare = word.rstrip(".:!?*")
-        if _HEX.match(bare):
-            found.append(Anchor(AnchorKind.COMMIT, bare, begin, begin + len(bare)))
+        found.append(Anchor(kind, word, begin, end))
 
 
 _SHORT_FLAG = re.compile(r"-[A-Za-z][\w-]*$")
-_TIME_UNITS = "ms|µs|μs|us|ns|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|secondes?|heures?|jours?|semaines?|mois|ans"
+_TIME_UNITS = (
+    "ms|µs|μs|us|ns|s|secs?|seconds?|mins?|minutes?"
+    "|h|hrs?|hours?|days?|weeks?|months?|years?|secondes?|heures?|jours?|semaines?|mois|ans"
+)
 _SIZE_UNITS = "[kKMGTP]i?[Bb](?:/s|ps)?|[kMGT]o|bytes?|octets?|bits?|[kMG]?Hz|px|rps|qps|fps|req/s|percent|dB|°C"
 _NUMBER = re.compile(
     r"[+\-~]?[$€£]?(?:\d{1,3}(?:,\d{3}){1,8}(?!\d)|\d[\d_]{0,60})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,4})?"
@@ -162,17 +174,12 @@ _NUMBER = re.compile(
 )
 
 
-def _in_context(text: str, begin: int, parts: tuple[_Part, ...], before: tuple[str, int], found: list[Anchor]) -> int:
+def _in_context(text: str, begin: int, parts: tuple[_Part, ...], found: list[Anchor]) -> int:
     """A number takes its unit, or the kind that the word before it gives; returns where reading goes on."""
-    previous, previous_start = before
     kind, a, b = parts[0]
-    adjacent = begin - previous_start - len(previous) <= 2
-    if (
-        adjacent
-        and kind in (AnchorKind.NUMBER, AnchorKind.COMMIT)
-        and text[begin + a : begin + b].replace(".", "").isalnum()
-    ):
-        value = text[begin + a : begin + b]
+    value = text[begin + a : begin + b]
+    if value[0].isalnum() and (cue := _word_before(text, begin)):
+        previous, previous_start = cue
         if previous in _ISSUE_CUES and value.isdigit():
             found.append(Anchor(AnchorKind.ISSUE, text[previous_start : begin + b], previous_start, begin + b))
             return begin + b
@@ -192,9 +199,18 @@ def _in_context(text: str, begin: int, parts: tuple[_Part, ...], before: tuple[s
             and number.end() >= end
         ):
             end = number.end()
-        found.append(Anchor(kind, text[start:end].lstrip("~"), start + (text[start] == "~"), end))
+        start += text[start] == "~"
+        found.append(Anchor(kind, text[start:end], start, end))
         done = end
     return done
+
+
+_BEFORE = re.compile(r"[A-Za-z.]{1,12}[ `]{1,2}$")
+
+
+def _word_before(text: str, begin: int) -> tuple[str, int] | None:
+    before = _BEFORE.search(text, max(0, begin - 14), begin)
+    return (before[0].rstrip(" `"), before.start()) if before else None
 
 
 def _named(previous: str, value: str) -> AnchorKind | None:
@@ -331,20 +347,27 @@ def _at(core: str, address: re.Match[str]) -> list[_Part]:
 
 
 _EXTENSIONS = (
-    "py pyi ipynb js jsx ts tsx mjs cjs go rs rb java kt kts swift c h cc cpp hpp cs php pl lua sh bash zsh fish ps1 bat sql r jl ex exs "
-    "erl hs ml scala clj dart vue svelte html htm css scss sass less json jsonl json5 yaml yml toml ini cfg conf env xml csv tsv md mdx "
-    "rst txt log lock sum mod tmpl tpl j2 proto graphql tf tfvars patch diff png jpg jpeg gif svg webp ico pdf zip tar gz tgz zst bz2 xz whl "
-    "deb rpm exe dll so dylib a o wasm bin db sqlite sqlite3 parquet pem key crt pub gitignore dockerignore editorconfig traj xlsx docx pptx"
+    "py pyi ipynb js jsx ts tsx mjs cjs go rs rb java kt kts swift c h cc cpp hpp cs php pl lua sh bash zsh fish ps1 "
+    "bat sql r jl ex exs "
+    "erl hs ml scala clj dart vue svelte html htm css scss sass less json jsonl json5 yaml yml toml ini cfg conf env "
+    "xml csv tsv md mdx "
+    "rst txt log lock sum mod tmpl tpl j2 proto graphql tf tfvars patch diff png jpg jpeg gif svg webp ico pdf zip "
+    "tar gz tgz zst bz2 xz whl "
+    "deb rpm exe dll so dylib a o wasm bin db sqlite sqlite3 parquet pem key crt pub gitignore dockerignore "
+    "editorconfig traj xlsx docx pptx"
 )
 _EXTENSION = re.compile(rf"\.(?:{'|'.join(_EXTENSIONS.split())})(?::\d+){{0,2}}(?:-\d+)?$")
 _FILES = frozenset("Makefile Dockerfile CODEOWNERS Gemfile Procfile Vagrantfile Jenkinsfile Rakefile Justfile".split())
 _FOLDERS = frozenset(
-    "src lib libs test tests docs doc cmd pkg internal app apps api bin usr etc home var tmp opt dev proc node_modules packages crates "
-    "scripts tools examples config configs build dist target vendor assets static public templates migrations components hooks utils "
+    "src lib libs test tests docs doc cmd pkg internal app apps api bin usr etc home var tmp opt dev proc "
+    "node_modules packages crates "
+    "scripts tools examples config configs build dist target vendor assets static public templates migrations "
+    "components hooks utils "
     "refs heads origin feature feat bugfix fix chore release hotfix main master models views server client core web".split()
 )
 _TOP_LEVEL = frozenset(
-    "com org net io dev local lan internal app ai co uk fr de eu ch nl us edu gov info cloud invalid test example localhost home tech me".split()
+    "com org net io dev local lan internal app ai co uk fr de eu ch nl us edu gov info cloud invalid test example "
+    "localhost home tech me".split()
 )
 _DNS = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)+$")
 _DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$-]*)+$")
@@ -378,9 +401,8 @@ def _dotted(core: str) -> list[_Part]:
     bare = _LINE.sub("", core)
     if core in _FILES or _EXTENSION.search(core) or (_DOTFILE.match(core) and whole > 2):
         return [(AnchorKind.PATH, 0, whole)]
-    if host := _HOST_PORT.match(core):
-        if "." in host[1] or host[1] == "localhost":
-            return [(AnchorKind.HOST, *host.span(1)), (AnchorKind.PORT, *host.span(2))]
+    if (host := _HOST_PORT.match(core)) and ("." in host[1] or host[1] == "localhost"):
+        return [(AnchorKind.HOST, *host.span(1)), (AnchorKind.PORT, *host.span(2))]
     if core == "localhost" or (_DNS.match(core) and core.rsplit(".", 1)[1] in _TOP_LEVEL):
         return [(AnchorKind.HOST, 0, whole)]
     if _DOTTED.match(bare) and not _PROSE_DOTS.match(bare):

@@ -1,179 +1,536 @@
-"""The English word classes that the grammar of moods is written in: conjunctions, modals, hedges, verbs.
+"""The moods of English: the main clause decides, by the place and class of its words (CHECK.2, OUTCOME.2).
 
-Closed classes are listed whole. Open classes (verbs) are listed where their form is ambiguous (``fix`` is a noun and an
-imperative) and recognised by ending where it is not (``-ed``, ``-ing``).
+Openers ("Now", "Great —", "**Fix 1**:") and leading adjuncts are stepped over; a conditional conjunction, an inverted
+question, an imperative or a first-person plan is told by its place; otherwise the leftmost modal, hedge or reporting verb
+before the clause ends gives the mood, and a clause without one asserts.
 """
 
 from __future__ import annotations
 
+from tallystick.language import english_words as en
+from tallystick.language.moods import Mood
+from tallystick.language.polarity import denials
+from tallystick.language.words import CODE, QUOTE
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+
+def mood(texts: list[str]) -> Mood:
+    """The mood of an English clause; ``texts`` as ``clause_words`` gives them."""
+    texts, sequenced = _without_openers(texts)
+    if not texts:
+        return Mood.ASSERTION
+    if label := _label(texts):
+        if label in _PLANNED_LABELS:
+            return Mood.PLAN
+        if label in _SUPPOSED_LABELS:
+            return Mood.HYPOTHETICAL
+        texts, again = _without_openers(texts[texts.index(":") + 1 :])
+        sequenced = sequenced or again
+    opener = _opening(texts, sequenced)
+    if opener is not None:
+        return opener
+    main = _main_clause(texts)
+    if main is not texts:
+        texts, again = _without_openers(main)
+        opener = _opening(texts, sequenced or again)
+        if opener is not None:
+            return opener
+    return _by_leftmost_cue(texts)
 
 
-INTERJECTIONS = _set(
-    "now ok okay so then well yes yep yeah yup no nope great good perfect excellent right alright awesome cool nice also and but or "
-    "actually finally first firstly second secondly third next again however therefore thus hence hmm ah oh sure thanks "
-    "additionally furthermore moreover unfortunately fortunately indeed interesting interestingly still currently "
-    "importantly essentially basically similarly likewise meanwhile otherwise lastly overall instead interesting wait hey hi hello "
-    "sorry absolutely exactly correct yay sweet lovely fine agreed understood"
+_PLANNED_LABELS = frozenset(
+    ("todo", "plan", "next step", "next steps", "goal", "wip", "fixme", "task", "next", "remaining")
 )
-"""Openers that say nothing of the mood and are stepped over."""
-SEQUENCERS = _set("now next first firstly second then finally lastly")
-"""Openers that make an agent's imperative ("Now fix the comment:") a plan."""
-
-PRONOUNS = _set(
-    "i we you he she it they there this that these those everything everyone nothing someone anyone something"
-)
-SPEAKER = _set("i we")
-DETERMINERS = _set(
-    "the a an this that these those my our your his her its their any all some each every both no either neither"
-)
-CLAUSE_STARTERS = PRONOUNS | DETERMINERS
-
-BE = _set("is are was were be been being am 's 're 'm isn't")
-HAVE = _set("has have had 've having")
-DO = _set("do does did")
-AUXILIARIES = _set("is are was were am do does did has have had can could will would should shall may might must")
-PAST_AUXILIARIES = _set("was were did had")
-MODALS_OF_WILL = _set("will 'll shall gonna")
-MODALS_OF_HEDGE = _set("should would might may could ought")
-NOT = _set("not n't never")
-NEGATIVE_DETERMINERS = _set("no neither nor none nothing nobody nowhere zero")
-
-CONDITIONAL_OPENERS = _set("if unless once whenever assuming provided supposing when until till wherever")
-"""First words of a clause that makes the main clause conditional on something not said to have happened."""
-SUBORDINATORS = _set(
-    "because since while although though whereas as given after before with without for in on at by from during based despite "
-    "regarding per via under through besides like unlike among within considering due thanks rather apart aside across over to "
-    "into until till"
-)
-"""First words of a leading adjunct: the main clause begins after its comma."""
-COORDINATORS = _set(
-    "and but or so yet while whereas which because since although though then who where plus nor whose for as"
-)
-"""After a comma, these begin another clause; the first one decides."""
-COMPLEMENT_STARTERS = _set(
-    "that which who because so since where while although though whereas and but or as like whose"
-)
-"""After a finite verb, what follows these is no longer the main predicate."""
-ASKING = _set(
-    "check checks checking checked see sees seeing know knows known knowing verify verifies verifying verified ask asks asking asked "
-    "determine determines determining determined decide decides deciding decided wonder wonders wondering wondered sure clear "
-    "unclear confirm confirms confirming confirmed test tests testing tested tell tells telling told find out investigate "
-    "investigating investigated understand understanding inspect unknown uncertain question figure detect detects detecting "
-    "detected validate validates validating validated discuss evaluate assess explore examine look looking"
-)
-"""Verbs and adjectives whose ``if`` or ``whether`` opens an embedded question."""
-
-HEDGE_ADVERBS = _set(
-    "maybe perhaps probably presumably possibly likely hopefully apparently seemingly supposedly allegedly ideally conceivably "
-    "potentially arguably theoretically tentatively evidently"
-)
-HEDGE_VERBS = _set(
-    "think believe guess suspect assume assuming expect hope suppose imagine doubt feel reckon presume hypothesize speculate "
-    "thinking guessing suspecting expecting hoping"
-)
-"""With a speaker as subject."""
-SEEMING = _set("seems seem seemed appears appear appeared looks look looked sounds sound feels")
-READINESS = _set(
-    "ready supposed expected likely unlikely meant due scheduled going about set bound slated poised planned intended yet"
-)
-"""After *be*: not yet so."""
-SUGGESTING = _set("suggests suggest suggested implies imply indicates hints")
-CONATIVE = _set("want wants wanted plan plans planning intend intends aim aims hoping trying try tries attempting wish")
-
-SAYING = _set(
-    "says said say reports reported report claims claimed claim states stated mentions mentioned mention tells told announced "
-    "announces wrote writes argues argued insists insisted complained alleges alleged asserts asserted concluded concludes "
-    "noted notes explained explains replied answered responded quoted thinks believes"
-)
-SPEAKERS_OF_REPORTS = _set(
-    "agent agents sub-agent subagent sub-agents subagents reviewer reviewers user users bot bugbot copilot claude codex gemini ci "
-    "team colleague docs documentation readme he she they you it who report summary issue ticket author maintainer maintainers "
-    "comment comments review coworker teammate teammates customer customers support developer developers qa pipeline job "
-    "article post blog spec changelog transcript plan message log teammate's model assistant worker workers someone people"
-)
-REPORT_OPENERS = (
-    ("according", "to"),
-    ("reported", "by"),
-    ("reportedly",),
-    ("per", "the"),
-    ("as", "reported"),
-    ("as", "stated"),
+_SUPPOSED_LABELS = frozenset(
+    ("expected", "expectation", "hypothesis", "theory", "guess", "assumption", "expected result", "expected output")
 )
 
-GERUND_NOUNS = _set(
-    "nothing something anything everything testing string thing king ring spring being during missing existing remaining following "
-    "warning ping building logging setting meaning timing listing mapping encoding heading morning evening ceiling billing staging "
-    "pricing finding branding landing binding padding interesting pending working failing passing incoming outgoing "
-    "underlying according including excluding regarding corresponding matching wing sling sibling sing bring outstanding linting "
-    "strings things warnings"
-)
-"""Words in ``-ing`` that do not open a statement of what the speaker is doing."""
 
-BASE_VERBS = _set(
-    "add adjust allow analyze apply approve ask assert assign avoid be bump build call cancel change check choose clean clear "
-    "click clone close collect commit compare compile complete configure confirm connect consider consolidate continue convert copy "
-    "correct cover create cut debug decide define delete deploy describe detect determine disable discard do document don't double-check "
-    "download drop edit enable ensure establish evaluate examine execute expand explain explore export expose extend extract fail feel fetch "
-    "figure fill find finish fix follow force format generate get give go grep group handle hide highlight identify ignore "
-    "implement import improve include increase initialize inline insert inspect install integrate invoke investigate isolate keep "
-    "kill launch leave let limit link list load locate log look maintain make mark measure merge migrate mock modify monitor move name "
-    "note notify open optimize organize output override parse pass paste patch pick pin place plan point prefer prepare preserve "
-    "press prevent print prioritize proceed produce propagate propose protect provide publish pull push put query raise re-run "
-    "read rebase rebuild record redirect reduce refactor refer reference refresh register reload remember remove rename "
-    "replace reply report reproduce request require rerun reset resolve respect respond restart restore restructure retry return reuse "
-    "revert review revise rewrite rollback roll rotate run save scan schedule scroll search see select send separate set setup share ship "
-    "show simplify skip sort specify split squash stage standardize start stash stick stop store strip submit suggest summarize "
-    "support suppose swap switch sync tag take tell test think throw touch trace track transform translate trigger trim try tweak "
-    "turn type undo unify uninstall update upgrade upload use validate verify view visit wait warn watch wire wrap write "
-    "answer assume begin bring catch come draft focus grab hold help learn mention need pause pay perform please quote "
-    "recall reconsider reject release remind repeat reorganize rely revisit rework satisfy stay surface treat understand "
-    "unstage walk always never just simply"
-)
-"""Base forms that open an imperative where no finite verb follows them."""
+def _without_openers(texts: list[str]) -> tuple[list[str], bool]:
+    """The words after interjections and their punctuation, and whether one of them was a sequencer ("Now", "Next")."""
+    i, sequenced = 0, False
+    while i < len(texts) - 1:
+        word = texts[i]
+        if word in _STRAY or (word in en.INTERJECTIONS and _is_opener(texts, i)):
+            sequenced = sequenced or word in en.SEQUENCERS
+            i += 1
+        else:
+            break
+    return (texts[i:] if i else texts), sequenced
 
-NOUN_VERBS = _set(
-    "build call cancel change check click clone commit compare copy cover cut debug delete design deploy display download drop edit "
-    "export fail fetch fix force format group handle hide highlight import increase index insert install launch limit link list load "
-    "lock log look mark match measure merge mock move name note open output override pass paste patch pick pin place plan point "
-    "press print process produce progress publish pull push query read rebase record refactor reference refresh release reload report "
-    "request reset respond rest restart restore return reuse review rewrite rollback roll run save scan schedule search select "
-    "set setup share ship show skip sort split squash stage start stash stop store strip submit swap switch sync tag take tag "
-    "test touch trace track transfer trigger try turn type update upgrade upload use view visit wait walk watch wire wrap grab hold help "
-    "need pause pay plan release surface treat answer draft focus clean complete open correct clear separate lint double-check"
-)
-"""Base forms that are nouns or adjectives as well, so that what follows must tell."""
 
-NOUN_COMPLETIONS = _set(
-    "is are was were has have had will would should may might can could must did does do isn't looks seems appears works worked "
-    "passes passed pass fails failed fail succeeds succeeded completes completed complete done finished ok okay green red clean "
-    "successful successfully verified merged pushed published deployed installed applied created confirmed running started "
-    "ready now takes took exits exited still 's 'll needs compiles compiled broke breaks already went goes shows showed "
-    "returns returned prints printed works returned exists remained remains became ended stopped broken: : — pending "
-    "passing failing clear unchanged resolved closed opened tagged released updated reverted cancelled canceled"
+_STRAY = frozenset(
+    (
+        ",",
+        ".",
+        "-",
+        "—",
+        "–",
+        "!",
+        ":",
+        ";",
+        "•",
+        "|",
+        "->",
+        "→",
+        "✓",
+        "✅",
+        "✔",
+        "❌",
+        "⚠️",
+        "⚠",
+        "*",
+        "=",
+        "…",
+        "...",
+        "[x]",
+        "x]",
+    )
 )
-"""What, directly after a base form, shows that it was a noun ("Build succeeded", "Lint is clean", "Push done")."""
+_AMBIGUOUS_OPENERS = {
+    "no": (",", ".", "!", "—", "-"),
+    "fine": (",", ".", "!", "—", "-"),
+    "right": (",", ".", "!", "—", "-"),
+    "correct": (",", ".", "!", "—", "-"),
+}
 
-FINITE = _set(
-    "is are was were 's 're 'm has have had 've do does did pass passes passed fail fails failed work works build builds built "
-    "compile compiles succeed succeeds exist exists run runs ran return returns use uses contain contains match matches remain "
-    "remains mean means meant make makes made get gets got go goes went come comes came take takes took need needs keep keeps kept "
-    "say says said show shows showed found find finds found know see sees saw think thought gave give gives put set sets wrote "
-    "written write writes read reads sent send sends left lost broke broken hit ran did done complete completed clean green "
-    "committed merged pushed handles handle calls call checks creates complains complain expects throws prints produces "
-    "provides requires lives sits starts stops begins ends ended happens causes breaks becomes became stays lets"
+
+def _is_opener(texts: list[str], i: int) -> bool:
+    after = texts[i + 1]
+    if texts[i] in _AMBIGUOUS_OPENERS:
+        return after in _AMBIGUOUS_OPENERS[texts[i]]
+    if texts[i] in ("now", "so") and after == "that":
+        return False
+    return not (texts[i] == "overall" or after in ("is", "are", "was", "were")) or after in en.CLAUSE_STARTERS
+
+
+def _label(texts: list[str]) -> str:
+    """The words of a label such as "Fix 1:" or "Root cause:", where more follows and they hold no verb."""
+    head = texts[:6]
+    if ":" not in head or (texts[-1] == ":" and texts.index(":") == len(texts) - 1):
+        return ""
+    words_before = head[: head.index(":")]
+    if not words_before or any(word in en.FINITE or word in en.AUXILIARIES for word in words_before):
+        return ""
+    return " ".join(words_before)
+
+
+def _opening(texts: list[str], sequenced: bool) -> Mood | None:
+    """The mood that the first words settle, or None where the clause must be read on."""
+    first = texts[0] if texts else ""
+    second = texts[1] if len(texts) > 1 else ""
+    if first == "let":
+        return Mood.INSTRUCTION if texts[1:3] == ["me", "know"] else Mood.PLAN
+    if first in en.CONDITIONAL_OPENERS or texts[:2] in (
+        ["in", "case"],
+        ["as", "soon"],
+        ["as", "long"],
+        ["only", "if"],
+        ["even", "if"],
+    ):
+        return _conditional_opening(texts)
+    if first == "whether":
+        return Mood.QUESTION
+    if (
+        first in _WH
+        and second in en.AUXILIARIES
+        and (first != "what" or second not in ("is", "was", "'s") or len(texts) < 4)
+    ):
+        return Mood.QUESTION
+    if first in en.AUXILIARIES and second in en.CLAUSE_STARTERS:
+        return Mood.QUESTION
+    if first in ("how", "what", "why") and second in ("about", "if", "to", "not"):
+        return Mood.QUESTION if second != "to" else Mood.INSTRUCTION
+    if first in en.HEDGE_ADVERBS:
+        return Mood.HYPOTHETICAL
+    if any(tuple(texts[: len(opener)]) == opener for opener in en.REPORT_OPENERS):
+        return Mood.REPORTED
+    if first in ("todo", "wip", "fixme") or (
+        first in ("time", "about", "going", "need", "want", "planning", "trying", "yet") and second == "to"
+    ):
+        return Mood.PLAN
+    if (first == "ready" and second in ("to", "for")) or (
+        first in ("expected", "supposed", "likely") and second == "to"
+    ):
+        return Mood.HYPOTHETICAL
+    if _is_imperative(texts):
+        if _condition(texts, 1, len(texts)):
+            return (
+                Mood.CONDITIONAL
+                if texts[0] in ("fail", "return", "exit", "stop", "skip", "error", "panic", "throw")
+                else Mood.INSTRUCTION
+            )
+        return Mood.PLAN if sequenced and texts[0] not in ("please", "make", "do", "don't") else Mood.INSTRUCTION
+    return _gerund(texts)
+
+
+_WH = frozenset(("why", "how", "what", "where", "who", "which", "whose"))
+
+
+def _conditional_opening(texts: list[str]) -> Mood | None:
+    """ "If …" opens a conditional; "When I ran it, it failed" and "Once pushed, CI went green" tell what happened."""
+    comma = texts.index(",") if "," in texts else len(texts)
+    if texts[0] in ("until", "till"):
+        return None
+    if texts[0] in ("when", "once", "whenever", "as", "wherever") and comma < len(texts):
+        inside = texts[1:comma]
+        after = texts[comma + 1 : comma + 8]
+        told = any(_is_past(word) for word in after) and not any(word in _UNREAL for word in after)
+        if told and not any(word in en.BE or word in ("has", "have") for word in inside if not _is_past(word)):
+            return None
+    return Mood.CONDITIONAL
+
+
+_UNREAL = en.MODALS_OF_WILL | en.MODALS_OF_HEDGE | frozenset(("can", "must", "is", "are", "has", "have"))
+
+
+def _is_past(word: str) -> bool:
+    return (
+        word in en.PAST_AUXILIARIES
+        or word in en.IRREGULAR_PAST
+        or (word.endswith("ed") and len(word) > 3 and word not in en.NOT_PAST)
+    )
+
+
+def _is_imperative(texts: list[str]) -> bool:
+    """Begins with a base form that no finite verb follows: "Check uptime", "Don't stop", "Always use"; not "Build passed"."""
+    first = texts[0] if texts else ""
+    rest = texts[1:]
+    if first == "do" and rest[:1] and rest[0] in ("n't", "not"):
+        return True
+    if first in ("please", "always", "never", "just", "simply", "also", "either"):
+        return (
+            bool(rest) and (rest[0] in en.BASE_VERBS or first == "please" or rest[0] == "be") and not _is_past(rest[0])
+        )
+    if first not in en.BASE_VERBS or first in ("always", "never"):
+        return False
+    if not rest:
+        return first in ("continue", "proceed", "stop", "retry", "wait", "commit", "push")
+    second = rest[0]
+    if second in en.NOUN_COMPLETIONS or (first in _STATES and not second[0].isalnum() and second not in (CODE, QUOTE)):
+        return False
+    if first not in en.NOUN_VERBS:
+        return True
+    if second in ("and", "or", "/", "&", "+", ","):
+        return not any(word in en.NOUN_COMPLETIONS for word in rest[2:4])
+    if second in en.DETERMINERS or second in en.PRONOUNS or second in (CODE, QUOTE):
+        return True
+    return not _noun_phrase_then_verb(rest)
+
+
+_STATES = frozenset(("clean", "clear", "complete", "correct", "open", "separate", "confirm", "approve"))
+
+
+def _noun_phrase_then_verb(rest: list[str]) -> bool:
+    """ "(Test) suite passed", "(Merge) commit abc1234 is pushed": the base form was the first noun of a subject."""
+    for word in rest[:4]:
+        if word in en.DETERMINERS or word in en.PRONOUNS or word in _PREPOSITIONS or word in (",", ":", "."):
+            return False
+        if word in en.NOUN_COMPLETIONS:
+            return True
+    return False
+
+
+_PREPOSITIONS = frozenset(
+    "to for in on at with from by of into onto as if whether how what why when where all each any".split()
 )
-"""Forms that, once met, make a clause complete enough to end at the next conjunction."""
-IRREGULAR_PAST = _set(
-    "ran wrote made found built got gave took put set sent left lost broke hit did went came saw kept read cut split reset rebuilt "
-    "rewrote undid redid overwrote withdrew began brought caught chose drew fell forgot held knew led met paid rose shut spent stuck "
-    "told thought understood won done gone begun written broken taken given shown seen known sped"
+
+
+def _gerund(texts: list[str]) -> Mood | None:
+    """ "Running the tests now" tells what the speaker is about; "Adding X fixes Y" and "Looking at it, Y is wrong" assert."""
+    first = texts[0] if texts else ""
+    if not first.endswith("ing") or len(first) < 5 or first in en.GERUND_NOUNS or "-" in first:
+        return None
+    for word in texts[1:]:
+        if word in en.COMPLEMENT_STARTERS and word != "and":
+            break
+        if word == "," or word in en.BE or word in en.AUXILIARIES or word in _GERUND_VERBS:
+            return None
+    return Mood.PLAN
+
+
+_GERUND_VERBS = frozenset(
+    "fixes fixed makes made causes caused works worked takes took means meant requires required breaks broke solves "
+    "solved resolves "
+    "resolved produces returns gives helps adds passes fails failed shows showed leads led 's —".split()
 )
-NOT_PAST = _set(
-    "need needed feed seed speed exceed proceed succeed indeed embed bed red shed led fed used-by unused based related sub-bed weed "
-    "nested shared named typed unrelated mixed expected supposed limited embedded detailed required unauthorized hundred "
-    "sacred naked wicked rugged advanced so-called aforementioned"
+
+
+def _main_clause(texts: list[str]) -> list[str]:
+    """``texts`` from after the comma of a leading adjunct ("While …,", "After the rebase,", "Looking at it,")."""
+    first = texts[0] if texts else ""
+    opens = first in en.SUBORDINATORS or first in en.CONDITIONAL_OPENERS or first == "to"
+    opens = opens or (first.endswith("ing") and first not in en.GERUND_NOUNS) or texts[:2] == ["now", "that"]
+    if not opens or "," not in texts:
+        return texts
+    after = texts.index(",") + 1
+    return texts[after:] if len(texts) - after >= 2 else texts
+
+
+_CUES = (
+    en.MODALS_OF_WILL
+    | en.MODALS_OF_HEDGE
+    | en.HEDGE_ADVERBS
+    | en.HEDGE_VERBS
+    | en.SEEMING
+    | en.SUGGESTING
+    | en.READINESS
+    | en.CONATIVE
+    | en.ASKING
+    | en.SAYING
+    | frozenset(
+        (
+            "'d",
+            "must",
+            "need",
+            "needs",
+            "has",
+            "have",
+            "can",
+            "cannot",
+            "sure",
+            "certain",
+            "clear",
+            "whether",
+            "let",
+            "to",
+        )
+    )
 )
-"""Words in ``-ed`` that are not, by themselves, a past verb."""
+_CONDITIONS = frozenset(("if", "unless", "once", "when", "whenever", "until", "assuming", "provided", "providing"))
+
+
+def _by_leftmost_cue(texts: list[str]) -> Mood:
+    end = _clause_end(texts)
+    if _condition(texts, 1, end):
+        return Mood.CONDITIONAL
+    for i in range(end):
+        if texts[i] in _CUES:
+            cue = _cue(texts, i, end)
+            if cue is not None:
+                return cue
+    if texts[end : end + 1] == [","] and texts[end + 1 : end + 2] and texts[end + 1] in en.HEDGE_ADVERBS:
+        return Mood.HYPOTHETICAL
+    return Mood.NEGATED_ASSERTION if denials(texts[:end]) % 2 else Mood.ASSERTION
+
+
+def _clause_end(texts: list[str]) -> int:
+    """Where the first clause that has its verb ends: at punctuation or a conjunction after the verb."""
+    finite = _is_past(texts[0]) if texts else False
+    for i, word in enumerate(texts):
+        if i == 0:
+            finite = finite or word in en.FINITE
+            continue
+        if word in (";", "?", ".", "!", "…"):
+            return i
+        if finite:
+            after = texts[i + 1] if i + 1 < len(texts) else ""
+            if word in ("—", "–", "-", ":", "->", "→"):
+                return i
+            if word == "," and (after in en.COORDINATORS or after in en.CLAUSE_STARTERS or after == "let"):
+                return i
+            if word in en.COMPLEMENT_STARTERS and _opens_clause(texts, i):
+                return i
+        elif word in en.FINITE or (_is_past(word) and texts[i - 1] not in en.DETERMINERS):
+            finite = True
+    return len(texts)
+
+
+def _opens_clause(texts: list[str], i: int) -> bool:
+    """Whether the conjunction at ``i`` opens another clause, rather than joining two nouns or standing after a hedge."""
+    word, before = texts[i], texts[i - 1]
+    if word in ("and", "or", "but", "as"):
+        after = texts[i + 1] if i + 1 < len(texts) else ""
+        return word == "but" or after in en.CLAUSE_STARTERS or after in en.AUXILIARIES or after in en.MODALS_OF_WILL
+    if word == "that":
+        return before not in _HEDGING_HEADS
+    return True
+
+
+_HEDGING_HEADS = (
+    en.HEDGE_VERBS
+    | en.SEEMING
+    | en.SAYING
+    | en.SUGGESTING
+    | en.HEDGE_ADVERBS
+    | frozenset(("likely", "possible", "probable", "unlikely", "plausible"))
+)
+
+
+def _condition(texts: list[str], start: int, end: int) -> bool:
+    """Whether the clause is said on a condition: ``if``, ``unless``, ``once``, ``until``, or ``when`` in the present."""
+    if _CONDITIONS.isdisjoint(texts):
+        return False
+    for i in range(start, end):
+        word = texts[i]
+        if word in ("if", "unless") and _is_condition(texts, i):
+            return True
+        if word == "once" and _is_conjunction_once(texts, i):
+            return not _tells_past(texts, i)
+        if word in ("when", "whenever", "until") and i + 1 < len(texts) and not _tells_past(texts, i):
+            return texts[i - 1] not in ("of", "is", "about", "on", "for", "since")
+        if (
+            word in ("assuming", "provided", "providing")
+            and texts[i + 1 : i + 2]
+            and texts[i + 1] in en.CLAUSE_STARTERS
+        ):
+            return True
+    return False
+
+
+def _is_condition(texts: list[str], i: int) -> bool:
+    before = texts[i - 1] if i else ""
+    if texts[i] == "unless":
+        return True
+    after = texts[i + 1] if i + 1 < len(texts) else ""
+    return before not in en.ASKING and before not in ("even", "as", "the", "an") and after not in ("", ",", ".", "so")
+
+
+def _is_conjunction_once(texts: list[str], i: int) -> bool:
+    after = texts[i + 1] if i + 1 < len(texts) else ""
+    before = texts[i - 1] if i else ""
+    if before in ("at", "only", "just", "than", "was", "were", "is", "are") or not after or not after[0].isalnum():
+        return after in en.PRONOUNS and before not in ("at", "than")
+    return after not in _ADVERBIAL_ONCE
+
+
+_ADVERBIAL_ONCE = frozenset(
+    "more again per every a an in for and or before after with on at by from to then but".split()
+)
+
+
+def _tells_past(texts: list[str], i: int) -> bool:
+    """Whether the clause around the conjunction at ``i`` is a story: a past verb on its left, none but past on its right."""
+    left = texts[max(0, i - 12) : i]
+    right = texts[i + 1 : i + 8]
+    real = any(word in en.PAST_AUXILIARIES or word in en.IRREGULAR_PAST for word in left) or (
+        bool(left) and _told(left)
+    )
+    present = any(
+        word in ("is", "are", "'s", "'re", "has", "have", "will", "'ll", "can", "should", "would")
+        for word in (*left, *right)
+    )
+    return real and not present
+
+
+def _told(left: list[str]) -> bool:
+    return any(_is_past(word) and (i == 0 or left[i - 1] not in en.BE) for i, word in enumerate(left))
+
+
+def _cue(texts: list[str], i: int, end: int) -> Mood | None:
+    """The mood that the word at ``i`` gives to its clause, or None."""
+    word = texts[i]
+    after = texts[i + 1] if i + 1 < len(texts) else ""
+    before = texts[i - 1] if i else ""
+    relative = i > 1 and before in ("that", "which", "who")
+    if word in en.MODALS_OF_WILL:
+        return None if relative else Mood.PLAN
+    if word in en.MODALS_OF_HEDGE:
+        return None if relative or after[:1].isdigit() else _hedging_modal(word, after)
+    if word == "'d":
+        return (
+            Mood.PLAN
+            if after in ("like", "love", "want", "prefer")
+            else (Mood.HYPOTHETICAL if before in en.PRONOUNS and not _is_past(after) else None)
+        )
+    if word == "must" or (word in ("need", "needs", "has", "have") and after == "to"):
+        return _obligation(word, before, after)
+    if word in en.HEDGE_ADVERBS and word != "likely":
+        return Mood.HYPOTHETICAL
+    if word in ("can", "cannot") and after == "be" and not relative:
+        return Mood.HYPOTHETICAL
+    return _lexical_cue(texts, i, end)
+
+
+def _hedging_modal(word: str, after: str) -> Mood:
+    """ "couldn't reproduce" denies what was tried; "shouldn't" and "might not" stay hedged."""
+    return Mood.NEGATED_ASSERTION if word == "could" and after in ("n't", "not") else Mood.HYPOTHETICAL
+
+
+def _obligation(word: str, before: str, after: str) -> Mood | None:
+    if word == "must":
+        return Mood.HYPOTHETICAL if after in ("have", "be") and before not in en.SPEAKER else Mood.INSTRUCTION
+    return Mood.PLAN if before in en.SPEAKER or before in ("also", "still", "now", "will") else Mood.INSTRUCTION
+
+
+def _lexical_cue(texts: list[str], i: int, end: int) -> Mood | None:
+    word = texts[i]
+    after = texts[i + 1] if i + 1 < len(texts) else ""
+    before = texts[i - 1] if i else ""
+    if word in en.HEDGE_VERBS and (before in en.SPEAKER or before in ("'d", "'m", "still")) and after != "n't":
+        return Mood.HYPOTHETICAL
+    if seems(texts, i) or (word in en.SUGGESTING and after == "that"):
+        return Mood.HYPOTHETICAL
+    if word in ("sure", "certain", "clear") and before in en.NOT:
+        return Mood.HYPOTHETICAL
+    if word in en.READINESS:
+        return _readiness(texts, i)
+    if word in en.CONATIVE and after == "to":
+        return Mood.PLAN if before in en.SPEAKER or before in ("'m", "'re", "are", "am") else Mood.HYPOTHETICAL
+    if (
+        word in ("wonder", "wondering")
+        or (word in en.ASKING and after in ("if", "whether"))
+        or (word == "whether" and before in en.ASKING)
+    ):
+        return Mood.QUESTION
+    if word == "let" and after in ("me", "'s", "us") and i == 0:
+        return Mood.PLAN
+    if (
+        word == "to"
+        and after == "be"
+        and before not in _FOUND
+        and not any(w in en.FINITE or _is_past(w) for w in texts[:i])
+    ):
+        return Mood.PLAN
+    return _report(texts, i, end) if word in en.SAYING and i else None
+
+
+_FOUND = frozenset(
+    "found seems appears appear seem proved known considered proven shown turned turns out used has have had need "
+    "needs allowed".split()
+)
+
+
+def seems(texts: list[str], i: int) -> bool:
+    """Whether the word at ``i`` is a verb of seeming ("seems", "looks like", "appears to")."""
+    if texts[i] not in en.SEEMING:
+        return False
+    after = texts[i + 1] if i + 1 < len(texts) else ""
+    before = texts[i - 1] if i else ""
+    if texts[i].startswith(("seem", "sound")):
+        return True
+    if texts[i].startswith("feel"):
+        return after == "like"
+    if texts[i].startswith("appear"):
+        return after in ("to", "that", "as") or before == "it"
+    return after in ("like", "as", "to") or (
+        before in en.PRONOUNS | {"code", "it"}
+        and after in ("good", "correct", "right", "fine", "ok", "fixed", "reasonable")
+    )
+
+
+def _readiness(texts: list[str], i: int) -> Mood | None:
+    """ "is ready to merge", "is expected to pass", "is about to be deployed", "has yet to run": not so yet."""
+    word = texts[i]
+    after = texts[i + 1] if i + 1 < len(texts) else ""
+    lead = texts[max(0, i - 3) : i]
+    linked = any(w in en.BE or w in ("it", "and", "now", "have", "has") for w in lead)
+    if word == "ready" and (after in ("to", "for", "") or not after[:1].isalnum()) and linked:
+        return Mood.HYPOTHETICAL
+    if word == "likely" and (linked or after == "to"):
+        return Mood.HYPOTHETICAL
+    if word == "going" and after == "to":
+        return Mood.PLAN
+    if after == "to" and linked:
+        return Mood.PLAN if word in ("about", "yet", "due", "scheduled", "planned") else Mood.HYPOTHETICAL
+    return None
+
+
+def _report(texts: list[str], i: int, end: int) -> Mood | None:
+    """A verb of saying with a subject that can speak, or with what was said after it."""
+    subject = texts[max(0, i - 3) : i]
+    after = texts[i + 1] if i + 1 < end or i + 1 < len(texts) else ""
+    if any(word in en.SPEAKER for word in subject):
+        return None
+    if after in ("that", QUOTE, ":"):
+        return Mood.REPORTED
+    return Mood.REPORTED if any(word in en.SPEAKERS_OF_REPORTS for word in subject) else None

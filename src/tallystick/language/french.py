@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import re
 
+from tallystick.language.moods import Mood
 from tallystick.language.polarity import denials
 
 _OPENERS = frozenset(
-    "oui non ok parfait super très bien merci alors donc et mais d'accord maintenant ensuite puis enfin aussi excellent voilà "
+    "oui non ok parfait super très bien merci alors donc et mais d'accord maintenant ensuite puis enfin aussi "
+    "excellent voilà "
     "bon bonne question analyse rapide effectivement exactement compris entendu reçu".split()
 )
 _STRAY = frozenset((",", ".", "!", ":", ";", "—", "–", "-", "✓", "✅", "→", "…"))
 _CONDITIONS = frozenset(("si", "s'", "quand", "lorsque", "lorsqu'", "tant", "pourvu", "sauf"))
 _WH = frozenset("pourquoi comment combien quel quelle quels quelles où quand qui est-ce qu'est-ce".split())
 _HEDGES = frozenset(
-    "peut-être probablement sûrement vraisemblablement éventuellement apparemment normalement théoriquement possiblement semble "
-    "semblent semblait paraît devrait devraient devrais pourrait pourraient pourrais faudrait serait seraient aurait auraient".split()
+    "peut-être probablement sûrement vraisemblablement éventuellement apparemment normalement théoriquement "
+    "possiblement semble "
+    "semblent semblait paraît devrait devraient devrais pourrait pourraient pourrais faudrait serait seraient aurait "
+    "auraient".split()
 )
 _OPINIONS = frozenset("pense crois suppose imagine espère doute".split())
 _SAYING = frozenset(
@@ -34,18 +38,21 @@ _NOT_FUTURE = frozenset("para sera-t-il camera opéra agora verras")
 _PRESENT_AI = frozenset("vrai erai frais".split())
 _BEFORE_FUTURE = frozenset("je j' tu il elle on nous vous ils elles ne n' ça cela se s' qui ce".split())
 _IMPERATIVES = frozenset(
-    "vérifie lance ajoute utilise corrige supprime crée modifie choisis dis donne réponds confirme indique envoie fais mets "
-    "regarde lis écris teste exécute déploie pousse attends continue arrête garde remplace renomme prends ouvre explique montre "
+    "vérifie lance ajoute utilise corrige supprime crée modifie choisis dis donne réponds confirme indique envoie "
+    "fais mets "
+    "regarde lis écris teste exécute déploie pousse attends continue arrête garde remplace renomme prends ouvre "
+    "explique montre "
     "propose relis valide précise assure n'oublie évite reprends commence termine passe laisse tape".split()
 )
 _PRESENT_PLANS = frozenset(
-    "passe lance vérifie commence continue reprends prépare propose enchaîne applique attaque regarde corrige ajoute crée".split()
+    "passe lance vérifie commence continue reprends prépare propose enchaîne applique attaque regarde corrige ajoute "
+    "crée".split()
 )
 _IMPERFECT_PAST = frozenset("ai a as ont avons avez suis est sont était étaient avait".split())
 
 
-def mood(texts: list[str]) -> str:
-    """The mood of a French clause as a value of ``Mood``; ``texts`` as ``clause_words`` gives them."""
+def mood(texts: list[str]) -> Mood:
+    """The mood of a French clause ; ``texts`` as ``clause_words`` gives them."""
     while len(texts) > 1 and (
         texts[0] in _STRAY
         or (
@@ -65,31 +72,31 @@ def mood(texts: list[str]) -> str:
         ["au", "cas"],
         ["dès", "qu'"],
     ):
-        return "conditional"
-    if first in _WH or first.endswith(("-tu", "-vous", "-il", "-elle", "-nous", "-on")) and first.count("-") >= 1:
-        return "question"
+        return Mood.CONDITIONAL
+    if first in _WH or (first.endswith(("-tu", "-vous", "-il", "-elle", "-nous", "-on")) and first.count("-") >= 1):
+        return Mood.QUESTION
     if first.endswith(("-moi", "-le", "-la", "-les", "-toi", "-nous", "-en", "-y")) or first in ("merci", "veuillez"):
-        return "instruction"
+        return Mood.INSTRUCTION
     if (
         first in _IMPERATIVES
         or (first.endswith("ez") and len(first) > 4)
-        or (first in ("ne", "n'") and second not in ("pas",))
+        or (first in ("ne", "n'") and second != "pas")
     ):
-        return "instruction"
+        return Mood.INSTRUCTION
     if first in ("selon", "d'") and (first == "selon" or second == "après"):
-        return "reported"
+        return Mood.REPORTED
     if first in ("prêt", "prête", "prêts"):
-        return "hypothetical"
+        return Mood.HYPOTHETICAL
     if first.endswith("ons") and len(first) > 4 and second not in ("et", ":", "de"):
-        return "plan"
+        return Mood.PLAN
     return _by_leftmost_cue(texts)
 
 
-def _by_leftmost_cue(texts: list[str]) -> str:
+def _by_leftmost_cue(texts: list[str]) -> Mood:
     for i, word in enumerate(texts):
         before = texts[i - 1] if i else ""
         after = texts[i + 1] if i + 1 < len(texts) else ""
-        if i and word in (";", ".", "!", "—") or (word == "mais" and i > 2):
+        if (i and word in (";", ".", "!", "—")) or (word == "mais" and i > 2):
             break
         if (
             word in ("si", "s'")
@@ -97,38 +104,38 @@ def _by_leftmost_cue(texts: list[str]) -> str:
             and after
             in ("tu", "vous", "on", "il", "elle", "le", "la", "les", "un", "une", "l'", "ils", "je", "j'", "nous")
         ):
-            return "conditional"
+            return Mood.CONDITIONAL
         cue = _cue(texts, i, word, before, after)
         if cue:
             return cue
-    return "negated_assertion" if denials(texts) % 2 else "assertion"
+    return Mood.NEGATED_ASSERTION if denials(texts) % 2 else Mood.ASSERTION
 
 
-def _cue(texts: list[str], i: int, word: str, before: str, after: str) -> str:
+def _cue(texts: list[str], i: int, word: str, before: str, after: str) -> Mood | None:
     if word in _HEDGES or _CONDITIONAL.match(word):
-        return "hypothetical"
+        return Mood.HYPOTHETICAL
     if word in _OPINIONS and before in ("je", "on", "nous"):
-        return "hypothetical"
+        return Mood.HYPOTHETICAL
     if word in ("prêt", "prête", "prêts", "prêtes") and after in ("à", "pour"):
-        return "hypothetical"
+        return Mood.HYPOTHETICAL
     if word in _GOING and (
         after.endswith(("er", "ir", "re", "oir"))
         or after in ("te", "t'", "le", "la", "les", "l'", "vous", "me", "m'", "y", "maintenant", "d'abord")
     ):
-        return "plan"
+        return Mood.PLAN
     if _FUTURE.match(word) and before in _BEFORE_FUTURE:
-        return "plan"
+        return Mood.PLAN
     if word in _PRESENT_PLANS and before in ("je", "on"):
-        return "plan"
+        return Mood.PLAN
     if word in ("faut", "dois", "doit", "doivent", "devons", "devez") and not (
         word == "dois" and before in ("je", "j'")
     ):
-        return "instruction"
+        return Mood.INSTRUCTION
     if word == "dois":
-        return "plan"
+        return Mood.PLAN
     if word in _SAYING and any(speaker in _SPEAKERS for speaker in texts[max(0, i - 4) : i]):
-        return "reported"
-    return "question" if word == "est-ce" else ""
+        return Mood.REPORTED
+    return Mood.QUESTION if word == "est-ce" else None
 
 
 def hedges(texts: list[str]) -> tuple[str, ...]:

@@ -50,7 +50,8 @@ _MODALS = {
 _OBLIGING = frozenset(("need", "needs", "has", "have", "had"))
 _BREAKS = frozenset((",", ";", ":", ".", "!", "?", "—", "–", "-", "(", ")", "…"))
 _CONJUNCTIONS = frozenset(
-    "but because although though which who so then while whereas since if unless when until however mais car parce donc "
+    "but because although though which who so then while whereas since if unless when until however mais car parce "
+    "donc "
     "qui lorsque quand si puis".split()
 )
 _JOINS = frozenset(("and", "or", "et", "ou"))

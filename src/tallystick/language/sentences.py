@@ -70,7 +70,7 @@ def _lines(source: str) -> Iterator[_Line]:
 class _Open:
     """The paragraph being gathered, and what the lines before it make of the next one."""
 
-    __slots__ = ("block", "end", "fence", "indented_code", "in_list", "start")
+    __slots__ = ("block", "end", "fence", "in_list", "indented_code", "start")
 
     def __init__(self) -> None:
         self.start = self.end = 0
@@ -166,7 +166,7 @@ def _continue(source: str, line: _Line, state: _Open) -> Iterator[tuple[int, int
 def _breaks(source: str, state: _Open, line: _Line) -> bool:
     """Whether a line break ends the sentence although no punctuation does."""
     last = source[state.end - 1]
-    if last in ":":
+    if last == ":":
         return True
     if source[line.start].islower() or last in ",;(-–—":
         return False
@@ -177,23 +177,27 @@ def _breaks(source: str, state: _Open, line: _Line) -> bool:
 _END = re.compile(r"[.!?…]+[\"'’”»)\]*_`~]*(?=\s|$)")
 _SPAN = re.compile(r"`+|[\"“”«»\n]")
 _ABBREVIATIONS = frozenset(
-    "e.g i.e eg ie etc vs cf approx resp incl excl no nr fig eq sec ch vol pp dr mr mrs ms prof st jr sr inc ltd dept est al "
+    "e.g i.e eg ie etc vs cf approx resp incl excl no nr fig eq sec ch vol pp dr mr mrs ms prof st jr sr inc ltd "
+    "dept est al "
     "p.ex ex env cad m mme".split()
 )
 _NEEDS_MORE = frozenset("e.g i.e eg ie vs cf approx resp incl no nr fig eq pp dr mr mrs ms prof p.ex ex c.-à-d".split())
 
 
 def _split(source: str, start: int, end: int, block: str) -> Iterator[Sentence]:
-    spans = _closed_spans(source, start, end)
+    spans: list[tuple[int, int]] | None = None
     position, begin = 0, start
     for stop in _END.finditer(source, start, end):
         at = stop.end()
-        while position < len(spans) and spans[position][1] < at:
-            position += 1
-        if position < len(spans) and spans[position][0] < stop.start() and at < spans[position][1]:
-            continue
-        if at < end and not _ends(source, begin, stop.start(), stop[0], at, end):
-            continue
+        if at < end:
+            if not _ends(source, begin, stop.start(), stop[0], at, end):
+                continue
+            if spans is None:
+                spans = _closed_spans(source, start, end)
+            while position < len(spans) and spans[position][1] < at:
+                position += 1
+            if position < len(spans) and spans[position][0] < stop.start() and at < spans[position][1]:
+                continue
         yield Sentence(source[begin:at], begin, at, block)
         begin = at
         while begin < end and source[begin].isspace():
@@ -205,15 +209,15 @@ def _split(source: str, start: int, end: int, block: str) -> Iterator[Sentence]:
 def _closed_spans(source: str, start: int, end: int) -> list[tuple[int, int]]:
     """Inline code and double-quoted passages that open and close on one line, in order; a full stop inside ends nothing."""
     spans: list[tuple[int, int]] = []
-    opened, mark = -1, ""
+    opened, closer = -1, ""
     for found in _SPAN.finditer(source, start, end):
-        token = found[0]
-        if token == "\n":
+        mark = found[0]
+        if mark == "\n":
             opened = -1
         elif opened < 0:
-            if token not in "”»":
-                opened, mark = found.start(), _CLOSER.get(token, token)
-        elif token == mark:
+            if mark not in "”»":
+                opened, closer = found.start(), _CLOSER.get(mark, mark)
+        elif mark == closer:
             spans.append((opened, found.end()))
             opened = -1
     return spans

@@ -13,7 +13,7 @@ CODE = "`code`"
 """Stands for an inline code span of one or more words in ``clause_words``: a noun whose content is not read."""
 QUOTE = '"quote"'
 """Stands for a passage inside double quotation marks in ``clause_words``."""
-MAX_CHARACTERS = 4000
+MAX_CHARACTERS = 1000
 """Only this much of a sentence is read for its grammar: longer ones are data, and their first clause decides."""
 
 
@@ -91,6 +91,8 @@ def _marks(text: str, offset: int) -> list[tuple[str, int, int]]:
 
 
 def _read_chunk(chunk: str) -> tuple[tuple[str, int, int], ...]:
+    if chunk.isalpha():
+        return _core(chunk)
     body = chunk.lstrip(_LEAD)
     lead = len(chunk) - len(body)
     core = body.rstrip(_TRAIL)
@@ -201,18 +203,23 @@ def _closing(texts: list[str]) -> dict[int, int]:
 
 
 _FRENCH = frozenset(
-    "le la les un une des du de et est sont était été être ai as ont avons avez a à au aux je tu il elle on nous vous ils "
-    "elles ne pas plus que qui quoi ce cet cette ces ça mon ma mes ton ta tes son sa ses notre votre leur leurs dans sur "
+    "le la les un une des du de et est sont était été être ai as ont avons avez a à au aux je tu il elle on nous "
+    "vous ils "
+    "elles ne pas plus que qui quoi ce cet cette ces ça mon ma mes ton ta tes son sa ses notre votre leur leurs dans "
+    "sur "
     "pour par avec sans mais ou où donc si oui fait faire dois doit peut veux voici voilà très bien tous toutes tout "
     "l' d' n' j' c' s' m' t' qu' terminé terminée enregistrée corrigé ajouté vais va".split()
 )
 _ENGLISH = frozenset(
-    "the a an of and to is are was were be been has have had i you we they it this that these those not no for with in on at "
-    "by from as but or if so do does did will would should can could may might must all there here what which who when my "
+    "the a an of and to is are was were be been has have had i you we they it this that these those not no for with "
+    "in on at "
+    "by from as but or if so do does did will would should can could may might must all there here what which who "
+    "when my "
     "your our their its n't 's 'll 've 're 'm".split()
 )
 _OTHER = frozenset(
-    "der die das und nicht ist sind wurde wird ein eine einen mit für auf von zu dem den ich wir sie es kein keine auch wenn "
+    "der die das und nicht ist sind wurde wird ein eine einen mit für auf von zu dem den ich wir sie es kein keine "
+    "auch wenn "
     "el los las que está están para con una por como pero más fue ser muy también "
     "não uma são os com mais foi você isso mas ele ela ao "
     "che non è sono il gli di per della nel anche stato "
@@ -224,18 +231,15 @@ _OTHER_ONLY = _OTHER - _ENGLISH - _FRENCH
 def language(texts: list[str]) -> str:
     """``en``, ``fr``, or the empty string where the words are plainly of neither; fragments without function words are
     ``en``, the language of code."""
-    english = french = other = foreign = 0
-    for word in texts[:200]:
-        if word in _ENGLISH:
-            english += 1
-        if word in _FRENCH:
-            french += 1
-        if word in _OTHER_ONLY:
-            other += 1
-        if word > "\u0370" and word[0].isalpha():
-            foreign += 1
-    if foreign * 2 > sum(1 for word in texts[:200] if word[0].isalpha()):
+    distinct = set(texts)
+    english = len(_ENGLISH & distinct)
+    french = len(_FRENCH & distinct)
+    if english >= 2 and english > 2 * french:
+        return "en"
+    foreign = [word for word in distinct if word > "\u0370" and word[0].isalpha()]
+    if foreign and len(foreign) * 2 > sum(1 for word in distinct if word[0].isalpha()):
         return ""
+    other = len(_OTHER_ONLY & distinct)
     if other >= 2 and other > english and other > french:
         return ""
     return "fr" if french > english else "en"

@@ -1,0 +1,41 @@
+"""One secret found in a text, and what a finder of secrets is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+MARK = "[redacted:"
+"""What every replacement begins with."""
+
+
+class Found(NamedTuple):
+    """A secret's range in the text and its kind."""
+
+    start: int
+    end: int
+    kind: str
+    rank: int
+    """Where two overlap, the kind of the lower rank names both: a provider's token before a plain assignment."""
+
+
+Finder = Callable[[str, int, int], Found | None]
+"""Given the text and the range of a literal that was hit, the secret there or None; reads a bounded distance around it."""
+
+UNREAL = frozenset("xX*._-0…")
+"""A value of these alone is drawn, not issued."""
+
+
+def begins(text: str, start: int) -> bool:
+    """Whether a token can begin at ``start``: not inside a word; ``\\n`` and ``%3D`` as JSON and URLs write them count."""
+    if not start:
+        return True
+    before = text[start - 1]
+    if not (before.isalnum() or before == "_"):
+        return True
+    return (before in "ntr" and text[start - 2 : start - 1] == "\\") or (start > 2 and text[start - 3] == "%")
+
+
+def has_digit_and_letter(value: str) -> bool:
+    """Whether a value mixes digits and letters, as issued secrets do and words do not."""
+    return any(letter.isdigit() for letter in value) and any(letter.isalpha() for letter in value)
