@@ -7,6 +7,7 @@ it stands right before its event, so one item is held back and no more (EVID.2, 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -36,6 +37,7 @@ _HARNESS_STARTS = (
     "Warning: apply_patch was requested via",
     "Another language model started to solve this problem",
 )
+_BEGINS = re.compile(rb'\{ ?"timestamp" ?: ?"[^"]{1,40}" ?, ?"type" ?: ?"session_meta"')
 _TOP_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 
 
@@ -404,7 +406,7 @@ class Codex:
             if line.timestamp and line.id and not line.type:
                 return b'"instructions"' in first or name.startswith("rollout-")
         # The instructions in a session's first line may be longer than the head.
-        return len(lines) == 1 and head.startswith(b'{"timestamp":"') and b'"type":"session_meta"' in head[:120]
+        return len(lines) == 1 and _BEGINS.match(lines[0]) is not None
 
     def reader(self, name: str, calls: dict[str, PendingCall] | None = None) -> CodexReader:
         """A new reader; the name of a rollout says nothing that its first line does not."""

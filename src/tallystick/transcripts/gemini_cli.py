@@ -158,7 +158,8 @@ class GeminiCliReader(DocumentReader):
         return Origin.DELEGATED if self.facts.thread else Origin.USER
 
     def _tool(self, message: Message, uid: str, call: _ToolCall, call_id: str) -> list[Event]:
-        arguments = bytes(call.args).decode("utf-8", "replace")
+        # Compact, since the indentation of a call depends on how deep it stands in the file.
+        arguments = msgspec.json.format(bytes(call.args), indent=-1).decode("utf-8", "replace")
         try:
             known = _ARGUMENTS.decode(call.args)
         except (msgspec.DecodeError, RecursionError):

@@ -1,0 +1,78 @@
+"""Expected events of the sessions in ``corpora``: one compact JSON line an event, then one with what was counted.
+
+``python -m tests.transcripts.golden`` writes them anew; a person reads the difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+from tallystick.model.evidence import Event, Status
+from tallystick.transcripts.codex import CODEX
+from tallystick.transcripts.gemini_cli import GEMINI_CLI
+from tallystick.transcripts.lines import records
+from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+from tallystick.transcripts.protocol import Adapter, RawRecord
+
+CORPORA = Path(__file__).resolve().parents[2] / "corpora"
+SHOWN_CHARACTERS = 160
+_LEFT_OUT = ("", (), None, Status.NONE)
+ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT)}
+
+
+def sessions(harness: str) -> list[Path]:
+    """The sessions of ``harness`` in the corpora, by name."""
+    named = json.loads((CORPORA / harness / "SOURCES.json").read_text("utf-8"))
+    return sorted(CORPORA / harness / source["file"] for source in named)
+
+
+def expected_path(session: Path) -> Path:
+    """Where the expected events of ``session`` stand."""
+    return session.parent / "expected" / f"{session.name}.events.jsonl"
+
+
+def raw_records(adapter: Adapter, data: bytes) -> Iterator[RawRecord]:
+    """``data`` as the reader of ``adapter`` is fed."""
+    if getattr(adapter, "framing", "lines") == "document":
+        return iter([RawRecord(1, 0, data)])
+    return records(BytesIO(data), final=True)
+
+
+def golden(adapter: Adapter, session: Path) -> str:
+    """The events of ``session`` as they are kept for comparison; the session itself stands beside them."""
+    reader = adapter.reader(f"corpora/{adapter.name}/{session.name}")
+    lines = [_line(event) for event in reader.read(raw_records(adapter, session.read_bytes()))]
+    end = {
+        "facts": {name: value for name, value in reader.facts._asdict().items() if value != ""},
+        "counts": dict(sorted(reader.counts.items())),
+        "problems": [problem._asdict() for problem in reader.problems],
+        "records": reader.records,
+        "records_with_events": reader.records_with_events,
+        "open_calls": sorted(reader.calls),
+    }
+    return "\n".join([*lines, json.dumps(end, ensure_ascii=False)]) + "\n"
+
+
+def _line(event: Event) -> str:
+    shown: dict[str, object] = {name: value for name, value in event._asdict().items() if value not in _LEFT_OUT}
+    shown["locator"] = list(event.locator)
+    shown["text"] = event.text[:SHOWN_CHARACTERS]
+    shown["text_sha256"] = hashlib.sha256(event.text.encode()).hexdigest()
+    if event.command:
+        shown["command"] = event.command[:SHOWN_CHARACTERS]
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def main() -> None:
+    """Write the expected events of every session anew."""
+    for harness, adapter in ADAPTERS.items():
+        for session in sessions(harness):
+            expected_path(session).write_text(golden(adapter, session), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
