@@ -164,7 +164,9 @@ def _words(text: str) -> Counter[str]:
 def _all_sessions(shared: Path) -> list[str]:
     root = shared / "data/transcripts"
     files = [*root.glob("claude-code/**/*.jsonl"), *root.glob("codex/**/rollout*.jsonl")]
-    return sorted(str(file.relative_to(root)) for file in files if "@" not in file.name and "subagents" not in file.parts)
+    return sorted(
+        str(file.relative_to(root)) for file in files if "@" not in file.name and "subagents" not in file.parts
+    )
 
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:

@@ -3,8 +3,8 @@
 A turn is read when it is over, that is when the next person's message or the end of the session shows which message of
 the agent closed it. Then the closing message is read for outcomes, facts, choices and loose ends (``rules_report``), the
 person's answer for rules, preferences, corrections and decisions (``rules_person``), and both together for what was
-proposed and accepted (``rules_choice``). Of outcomes that supersede each other ("tests pass", "pushed") only the last of
-the session is offered. State is bounded: one message, one offer, and lists of fixed length.
+proposed and accepted (``rules_choice``). Outcomes are offered at the end of the session, because only then it is known
+which of them ("tests pass", "pushed") were the last. State is bounded: one message, one offer, lists of fixed length.
 """
 
 from __future__ import annotations
@@ -13,21 +13,26 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
-from tallystick.extractors import rules_choice, rules_person, rules_plan, rules_report
-from tallystick.extractors.rules_statements import Statement, is_pasted, plain_words, statements
+from tallystick.extractors import rules_choice, rules_facts, rules_loops, rules_person, rules_plan, rules_report
+from tallystick.extractors.rules_statements import Statement, is_dangling, is_pasted, plain_words, statements
 from tallystick.model.claim import About, Candidate, ClaimKind
 from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts, Status
 
 MAX_PER_MESSAGE = {ClaimKind.OUTCOME: 2, ClaimKind.FACT: 2, ClaimKind.DECISION: 3}
-"""Of one closing message; a person's message has no such limit but ``MAX_OF_PERSON``."""
-MAX_OF_PERSON = 4
-MAX_LOOPS = 4
+"""Of one closing message."""
 MAX_OF_A_TURN = 2
 """Of what was said between tool calls."""
+MAX_OF_PERSON = 4
+"""Of one message of a person."""
+MAX_OUTCOMES = 8
+"""Of a session, the last ones: the note says how things ended."""
+MAX_LOOPS = 4
 MAX_REMEMBERED = 512
+SHORT_REPORT = 4
+"""A report of fewer words takes in the sentence beside it."""
 MAX_CONTEXT = 420
 """A quote that needs the sentence before it to be understood takes it in up to this many characters."""
-
+MAX_ANSWERS_TEXT = 20_000
 
 _ANSWERED = re.compile(r'"(?P<question>[^"\n]{8,300}\?)"="(?P<answer>[^"\n]{2,300})"')
 
@@ -39,80 +44,71 @@ class RulesExtractor:
 
     def __init__(self) -> None:
         self._closing: Event | None = None
-        self._offer = rules_choice.Offer()
-        self._offer_event: Event | None = None
-        self._asked = False
         self._person_asked = False
         self._answered_before = False
-        self._plan: Event | None = None
-        self._standing: dict[str, Candidate] = {}
-        self._loops: list[Candidate] = []
+        self._result: Event | None = None
         self._turn: list[Candidate] = []
+        self._outcomes: OrderedDict[str, Candidate] = OrderedDict()
+        self._ending: tuple[list[Statement], Event] | None = None
         self._seen: OrderedDict[str, None] = OrderedDict()
 
     def offer(self, event: Event, facts: SessionFacts) -> Iterable[Candidate]:
         """The candidates that ``event`` completes; a closing message is offered when the next turn begins."""
         if event.thread or facts.thread:
             return []
-        if event.kind is EventKind.MESSAGE and event.origin is Origin.ASSISTANT:
-            if event.text.strip():
-                self._closing = event
-                self._answered_before = True
-            return []
-        if event.kind is EventKind.MESSAGE and event.origin is Origin.USER:
-            return list(self._fresh(self._person_spoke(event)))
+        if event.kind is EventKind.MESSAGE:
+            return list(self._fresh(self._message(event)))
         if event.kind is EventKind.TOOL_CALL:
             self._narrated()
-            self._plan = event if "plan" in event.flags else self._plan
-        elif event.kind is EventKind.TOOL_RESULT and self._plan is not None and event.call_id == self._plan.call_id:
-            return list(self._fresh(self._plan_returned(event)))
+        elif event.kind is EventKind.TOOL_RESULT:
+            self._result = event
+            if "plan" in event.flags and event.status is Status.OK:
+                return list(self._fresh(_planned(event)))
         return []
 
     def close(self) -> Iterable[Candidate]:
-        """The last turn, the final outcome of each kind, and the loops that stayed open."""
-        found = list(self._turn_over(objection=False, last=True))
-        found += self._standing.values()
-        found += self._loops[-MAX_LOOPS:]
-        self._standing, self._loops = {}, []
+        """The last turn, the outcomes that stood at the end, and the loops that stayed open."""
+        found = list(self._turn_over(self._closing_statements(), objection=False))
+        found += self._outcomes.values()
+        found += self._open_loops()
+        self._outcomes, self._ending = OrderedDict(), None
         return list(self._fresh(found))
 
+    def _message(self, event: Event) -> Iterator[Candidate]:
+        if event.origin is Origin.ASSISTANT:
+            if event.text.strip():
+                self._closing = event
+                self._answered_before = True
+        elif "plan" in event.flags and event.origin in (Origin.USER, Origin.DELEGATED):
+            yield from self._turn_over(self._closing_statements(), objection=False)
+            yield from _planned(event)
+        elif event.origin is Origin.USER:
+            yield from self._person_spoke(event)
+
     def _person_spoke(self, event: Event) -> Iterator[Candidate]:
-        if "plan" in event.flags:
-            yield from self._turn_over(objection=False, last=False)
-            yield from (_candidate(ClaimKind.DECISION, each, event) for each in rules_plan.decisions(statements(event.text)))
-            return
+        closing, closed = self._closing_statements(), self._closing
+        offered = rules_choice.offer_of(closing)
         pasted = "expanded" in event.flags or is_pasted(event.text)
         spoken = [] if pasted else statements(event.text)
-        setting = rules_person.Setting(self._asks(), self._answered_before, "feedback" in event.flags)
+        setting = rules_person.Setting(_asks(closing, offered), self._answered_before)
+        if spoken and rules_person.halts(spoken[0].plain):
+            self._turn = [each for each in self._turn if each.kind is ClaimKind.FACT]
         objection = any(rules_person.objects(each.plain, setting) for each in spoken[:3])
-        yield from self._turn_over(objection=objection, last=False)
-        if spoken and not objection and self._offer_event is not None:
-            for chosen in rules_choice.agreed(self._offer, spoken[0].plain):
-                yield _candidate(ClaimKind.DECISION, chosen, self._offer_event, text=rules_choice.as_statement(chosen.plain))
+        yield from self._turn_over(closing, objection=objection)
+        if spoken and closed is not None and not objection:
+            agreed = rules_choice.agreed(offered, spoken[0].plain)
+            yield from (_agreed(each, closed) for each in agreed)
+            spoken = spoken[1:] if agreed and len(spoken[0].plain.split()) < 12 else spoken
         yield from self._of_person(spoken, setting, event)
         self._person_asked = any(each.is_question for each in spoken)
-        self._offer, self._offer_event = rules_choice.Offer(), None
-
-    def _narrated(self) -> None:
-        """Read a message that a tool call follows; what it commits to waits for the end of the turn."""
-        message, self._closing = self._closing, None
-        if message is None:
-            return
-        spoken = statements(message.text)
-        for report in rules_report.on_the_way(spoken):
-            if len(self._turn) < MAX_OF_A_TURN:
-                self._turn.append(_candidate(report.kind, report.statement, message))
-
-    def _asks(self) -> bool:
-        if self._closing is None:
-            return False
-        tail = self._closing.text.rstrip()[-700:]
-        return "?" in tail
 
     def _of_person(self, spoken: list[Statement], setting: rules_person.Setting, event: Event) -> Iterator[Candidate]:
+        if self._result is not None and event.call_id and self._result.call_id == event.call_id:
+            answers = _answered(self._result)
+            if answers:
+                yield from answers
+                return
         given = 0
-        for answer in _ANSWERED.finditer(event.text[:20_000]):
-            yield _answered(answer, event)
         for statement in spoken:
             kind = rules_person.person_kind(statement, setting)
             if kind is None:
@@ -122,36 +118,52 @@ class RulesExtractor:
             if given == MAX_OF_PERSON:
                 return
 
-    def _turn_over(self, *, objection: bool, last: bool) -> Iterator[Candidate]:
-        """Read the closing message of the turn that just ended. An objection takes back what it claims."""
+    def _closing_statements(self) -> list[Statement]:
+        return [] if self._closing is None else statements(self._closing.text)
+
+    def _narrated(self) -> None:
+        """Read a message that a tool call follows; what it commits to waits for the end of the turn."""
+        message, self._closing = self._closing, None
+        if message is None:
+            return
+        for report in rules_report.on_the_way(statements(message.text)):
+            if len(self._turn) < MAX_OF_A_TURN:
+                self._turn.append(_candidate(report.kind, report.statement, message))
+
+    def _turn_over(self, spoken: list[Statement], *, objection: bool) -> Iterator[Candidate]:
+        """Read the closing message of the turn that just ended. An objection takes back what the turn claims."""
         closing, self._closing = self._closing, None
         turn, self._turn = self._turn, []
-        if not objection:
-            yield from turn
-        if closing is None:
-            return
-        spoken = statements(closing.text)
-        self._offer, self._offer_event = rules_choice.offer_of(spoken), closing
         if objection:
             return
-        self._loops = [_candidate(ClaimKind.OPEN_LOOP, each, closing) for each in rules_report.open_ends(spoken)][:MAX_LOOPS]
+        yield from turn
+        if closing is None:
+            return
+        self._ending = (spoken, closing)
         counts: dict[ClaimKind, int] = {}
-        for report in rules_report.reports(spoken, self._person_asked):
+        for report in rules_report.reports(spoken, answering=self._person_asked):
+            candidate = _in_context(report, spoken, closing)
             counts[report.kind] = counts.get(report.kind, 0) + 1
-            if counts[report.kind] > MAX_PER_MESSAGE[report.kind]:
+            if candidate is None or counts[report.kind] > MAX_PER_MESSAGE[report.kind]:
                 continue
-            candidate = _candidate_in_context(report, spoken, closing)
-            if candidate is None:
-                continue
-            if report.topic:
-                self._standing[report.topic] = candidate
+            if report.kind is ClaimKind.OUTCOME:
+                self._keep_outcome(report.topic or _same_work(candidate.text), candidate)
             else:
                 yield candidate
 
-    def _plan_returned(self, result: Event) -> Iterator[Candidate]:
-        plan, self._plan = self._plan, None
-        if plan is not None and result.status is Status.OK:
-            yield from (_candidate(ClaimKind.DECISION, each, plan) for each in rules_plan.decisions(statements(plan.text)))
+    def _open_loops(self) -> list[Candidate]:
+        """What the last closing message of the session leaves undone."""
+        if self._ending is None:
+            return []
+        spoken, event = self._ending
+        return [_candidate(ClaimKind.OPEN_LOOP, each, event) for each in rules_loops.open_ends(spoken)][:MAX_LOOPS]
+
+    def _keep_outcome(self, topic: str, candidate: Candidate) -> None:
+        """The last outcome of a topic replaces the earlier ones; of too many, the oldest go."""
+        self._outcomes.pop(topic, None)
+        self._outcomes[topic] = candidate
+        if len(self._outcomes) > MAX_OUTCOMES:
+            self._outcomes.popitem(last=False)
 
     def _fresh(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
         for candidate in candidates:
@@ -164,28 +176,68 @@ class RulesExtractor:
             yield candidate
 
 
-def _answered(answer: re.Match[str], event: Event) -> Candidate:
-    """The answer that a person picked in a question dialogue, with the question."""
-    text = f"{answer.group('question')} {answer.group('answer')}"
-    return Candidate(ClaimKind.DECISION, text, answer.group(), event.origin, event.uid, said_at=event.at)
+def _asks(closing: list[Statement], offered: rules_choice.Offer) -> bool:
+    """Whether the agent's closing message asked for an answer, with or without a question mark."""
+    return bool(offered.options) or any(each.is_question or rules_choice.asks_for_answer(each) for each in closing[-6:])
 
 
-def _candidate(kind: ClaimKind, statement: Statement, event: Event, text: str = "") -> Candidate:
-    plain = text or statement.plain
-    facts = rules_report.about(plain) if kind is ClaimKind.FACT else About()
-    return Candidate(kind, plain, statement.text, event.origin, event.uid, facts, said_at=event.at)
+def _planned(event: Event) -> Iterator[Candidate]:
+    return (_candidate(ClaimKind.DECISION, each, event) for each in rules_plan.decisions(statements(event.text)))
 
 
-def _candidate_in_context(report: rules_report.Report, spoken: list[Statement], event: Event) -> Candidate | None:
-    """The report with the sentence before it where it cannot be understood alone, or None where that does not help."""
+def _answered(result: Event) -> list[Candidate]:
+    """The answers that a person picked in a question dialogue, each with its question."""
+    return [
+        Candidate(
+            ClaimKind.DECISION,
+            f"{pair.group('question')} {pair.group('answer')}",
+            pair.group(),
+            result.origin,
+            result.uid,
+            said_at=result.at,
+        )
+        for pair in _ANSWERED.finditer(result.text[:MAX_ANSWERS_TEXT])
+    ]
+
+
+def _agreed(statement: Statement, event: Event) -> Candidate:
+    return _candidate(ClaimKind.DECISION, statement._replace(plain=rules_choice.as_statement(statement.plain)), event)
+
+
+def _candidate(kind: ClaimKind, statement: Statement, event: Event) -> Candidate:
+    about = rules_facts.about(statement) if kind is ClaimKind.FACT else About()
+    return Candidate(kind, statement.plain, statement.text, event.origin, event.uid, about, said_at=event.at)
+
+
+def _same_work(text: str) -> str:
+    """Outcomes that begin with the same three words report the same work again."""
+    return " ".join(re.findall(r"\w+", text.lower())[:3])
+
+
+def _in_context(report: rules_report.Report, spoken: list[Statement], event: Event) -> Candidate | None:
+    """The report with the sentence beside it where it says too little alone, or None where that does not help."""
     statement = report.statement
-    if not rules_report.is_dangling(statement.plain):
-        return _candidate(report.kind, statement, event)
     place = spoken.index(statement)
     before = spoken[place - 1] if place else None
-    if before is None or before.paragraph != statement.paragraph or rules_report.is_dangling(before.plain):
-        return None
-    if statement.end - before.start > MAX_CONTEXT or before.is_question:
-        return None
-    quote = event.text[before.start : statement.end]
-    return _candidate(report.kind, statement._replace(text=quote, start=before.start, plain=plain_words(quote)), event)
+    after = spoken[place + 1] if place + 1 < len(spoken) else None
+    if is_dangling(statement.plain):
+        if before is None or not _stand_together(before, statement) or is_dangling(before.plain):
+            return None
+        statement = _joined(before, statement, event.text)
+    elif len(statement.plain.split()) < SHORT_REPORT:
+        if after is not None and _stand_together(statement, after) and not rules_report.is_narration(after):
+            statement = _joined(statement, after, event.text)
+        elif before is not None and _stand_together(before, statement) and not is_dangling(before.plain):
+            statement = _joined(before, statement, event.text)
+    return _candidate(report.kind, statement, event)
+
+
+def _stand_together(first: Statement, second: Statement) -> bool:
+    if first.paragraph != second.paragraph or first.is_question or second.is_question or second.introduces:
+        return False
+    return first.block == second.block != "heading" and second.end - first.start <= MAX_CONTEXT
+
+
+def _joined(first: Statement, second: Statement, text: str) -> Statement:
+    quote = text[first.start : second.end]
+    return first._replace(text=quote, end=second.end, plain=plain_words(quote))

@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tallystick.extractors.rules_statements import Statement, without_lead
-from tallystick.language.anchors import anchors
+from tallystick.extractors.rules_statements import Statement, names_something, without_lead
 
 MAX_PICKED = 3
 
@@ -31,49 +30,73 @@ def _rx(pattern: str) -> re.Pattern[str]:
 
 
 _RECOMMENDS = _rx(
-    r"\b(?:i(?:['’]d| would)? (?:strongly )?(?:recommend|suggest|propose|go with|lean towards?|vote for)|my (?:recommendation|suggestion|vote)|"
-    r"(?:the )?(?:best|simplest|cleanest|safest|better|right) (?:fix|approach|option|solution|way|choice)(?: here)? (?:is|would be)|"
+    r"\b(?:i(?:['’]d| would)? (?:strongly )?(?:recommend|suggest|propose|go with|lean towards?|vote for)|"
+    r"my (?:recommendation|suggestion|vote)|"
+    r"(?:the )?(?:best|simplest|cleanest|safest|better|right) (?:fix|approach|option|solution|way|"
+    r"choice)(?: here)? (?:is|would be)|"
     r"je (?:te |vous )?(?:recommande|suggère|conseille)|ma recommandation|recommandation\s?:)"
 )
 _ASKS_LEAVE = _rx(
-    r"(?:want|would you like|do you want|shall|should|ok(?:ay)? for|happy for) (?:me|i|us|we)\b(?: to)? |(?:does|is|are) (?:this|that|it|option)\b|"
+    r"(?:want|would you like|do you want|shall|should|ok(?:ay)? for|happy for) (?:me|i|us|we)\b(?: to)? |(?:does|is|"
+    r"are) (?:this|that|it|option)\b|"
     r"(?:souhaites|veux|voulez|souhaitez)[- ‑]?(?:tu|vous) que je |tu veux que je |je (?:peux|lance|continue)|"
     r"(?:tu |vous )?(?:confirmes?|confirmez|valides?|validez)\b|sound good|agree"
 )
 _ASKS_ASSENT = _rx(
-    r"(?:tu |vous )?(?:confirmes?|confirmez|valides?|validez)\b|\b(?:does|do) (?:this|that|these|it) (?:look|match|sound|work|reflect|make)\b|"
+    r"(?:tu |vous )?(?:confirmes?|confirmez|valides?|validez)\b|\b(?:does|do) (?:this|that|these|it) (?:look|match|"
+    r"sound|work|reflect|make)\b|"
     r"\b(?:is|are) (?:this|that|these) (?:right|ok|okay|correct|good)\b|\bok pour toi\b|\bça te (?:va|convient)\b"
 )
 _CHORE = _rx(
-    r"(?:me|i|us|we)(?: to)? (?:also |now |then |just |go ahead and |help |quickly )?(?:commit|push|run|proceed|continue|start|open|show|explain|elaborate|"
-    r"look|check|investigate|dig|verify|test|try|see|read|review|draft|write|file|go|walk|summari[sz]e|explore|help|re-?run|rebuild|restart|do|"
-    r"apply|make|implement|create (?:a|the|an) (?:pr|pull|commit|branch|issue|test)|address|fix (?:it|this|that|these|them|those|all)|close|"
+    r"(?:me|i|us|we)(?: to)? (?:also |now |then |just |go ahead and |help |quickly )?(?:commit|push|run|proceed|"
+    r"continue|start|open|show|explain|elaborate|"
+    r"look|check|investigate|dig|verify|test|try|see|read|review|draft|write|file|go|walk|summari[sz]e|explore|help|"
+    r"re-?run|rebuild|restart|do|"
+    r"apply|make|implement|create (?:a|the|an) (?:pr|pull|commit|branch|issue|test)|address|fix (?:it|this|that|"
+    r"these|them|those|all)|close|"
     r"update (?:it|this|that)|amend|rebase|merge|reply|respond|trace|debug|find|search|examine|tackle|get)\b|"
-    r"que je (?:continue|lance|relance|passe|commence|corrige|traite|poursuive|génère|charge|fasse|pousse|commite|crée|montre|prépare|détaille|t)"
+    r"que je (?:continue|lance|relance|passe|commence|corrige|traite|poursuive|génère|charge|fasse|pousse|commite|"
+    r"crée|montre|prépare|détaille|t)"
 )
 _MENU = _rx(
-    r"\b(?:next|what would you like|what do you want (?:me )?to (?:do|work)|what should (?:i|we) (?:focus|work|tackle|do)|how would you like to proceed|"
-    r"continuer|continue with|que veux[- ‑]tu (?:faire|que)|tu veux que je (?:continue|fasse)|suite|ensuite|prochaine|prochain|menu|select an option|"
+    r"\b(?:next|what would you like|what do you want (?:me )?to (?:do|work)|what should (?:i|we) (?:focus|work|"
+    r"tackle|do)|how would you like to proceed|"
+    r"continuer|continue with|que veux[- ‑]tu (?:faire|que)|tu veux que je (?:continue|fasse)|suite|ensuite|"
+    r"prochaine|prochain|menu|select an option|"
     r"commande|options? ?:? ?$|étape|souhaites-tu que je|je peux (?:aussi|maintenant|le faire)|issues?|constats)\b"
 )
 _OPTION_TALK = _rx(r"\b(?:options?|approach(?:es)?|alternatives?|prefer|préfères?|choices?|choix|either|which)\b")
 _ASSENT = _rx(
-    r"(?:yes|yep|yeah|yea|yup|ok|okay|sure|go ahead|do (?:it|that|this|so)|sounds good|agreed?|let['’]?s (?:do|go|give)|please do|approved?|lgtm|perfect|"
-    r"great|go for it|good|makes sense|i agree|i think (?:that['’]s|that is) (?:the )?right|oui|d['’]accord|c['’]est (?:ok|bon|parfait)|parfait|vas-?y|"
-    r"je (?:valide|confirme)|ça me va|tes (?:suggestions|propositions)|ces (?:propositions?|propostions?)|validé?|go|👍|c|y)(?![\w'’])"
+    r"(?:yes|yep|yeah|yea|yup|ok|okay|sure|go ahead|do (?:it|that|this|so)|sounds good|agreed?|let['’]?s (?:do|go|"
+    r"give)|please do|approved?|lgtm|perfect|"
+    r"great|go for it|good|makes sense|i agree|i think (?:that['’]s|that is) (?:the )?right|oui|d['’]accord|"
+    r"c['’]est (?:ok|bon|parfait)|parfait|vas-?y|"
+    r"je (?:valide|confirme)|ça me va|tes (?:suggestions|propositions)|ces (?:propositions?|propostions?)|validé?|go|"
+    r"👍|c|y)(?![\w'’])"
 )
 _RESERVATION = _rx(r"\b(?:but|mais|except|however|instead|although|first|wait|not|don['’]?t|pas|plutôt)\b")
 _CHOICE_HEADING = _rx(r"\b(?:choices?|choix|decisions?|décisions?|recommend\w*|recommand\w*|selected|retenue?s?)\b")
+_ANSWER_ME = _rx(r"(?:let me know|tell me|please (?:confirm|choose|pick)|dis[- ‑]moi|réponds|choisis|confirme)\b")
 _PICK = _rx(
-    r"(?:i (?:like|prefer|choose|want|pick)|let['’]?s (?:go with|do|use|take)|go with|use|je (?:prends|choisis|préfère)|implement|do)?\s*(?:the )?"
-    r"(?:options?|choix|#)?\s*(?P<labels>(?:[A-Ha-h]|\d{1,2})(?:\)|\.|\b)(?:\s*(?:,|\+|and|et|&)\s*(?:[A-Ha-h]|\d{1,2})\b)*)\)?(?=$|[\s.,!:;])"
+    r"(?:i (?:like|prefer|choose|want|pick)|let['’]?s (?:go with|do|use|take)|go with|use|je (?:prends|choisis|"
+    r"préfère)|implement|do)?\s*(?:the )?"
+    r"(?:options?|choix|#)?\s*(?P<labels>(?:[A-Ha-h]|\d{1,2})(?:\)|\.|\b)(?:\s*(?:,|\+|and|et|&)\s*(?:[A-Ha-h]|"
+    r"\d{1,2})\b)*)\)?(?=$|[\s.,!:;])"
 )
+_NO_OPTION = _rx(r"(?:ou|or|continue[r]?|suggè?re|propose|show|explain|skip|exit|cancel|stop|autre|other|none)\b")
 _LABEL = re.compile(r"[A-Ha-h]|\d{1,2}")
 _OPTION_START = _rx(r"(?:option|choix|choice|alternative)\s+([A-Ha-h]|\d{1,2})\b")
+_EITHER = _rx(r"\b(?:or|ou)\b")
 _FRAME = _rx(
-    r"^.{0,60}?(?:want me to|would you like me to|do you want me to|shall i|should i|should we|shall we|souhaites[- ‑]tu que je|"
+    r"^.{0,60}?(?:want me to|would you like me to|do you want me to|shall i|should i|should we|shall we|"
+    r"souhaites[- ‑]tu que je|"
     r"veux[- ‑]tu que je|tu veux que je)\s+(?:also |go ahead and |just )?"
 )
+
+
+def asks_for_answer(statement: Statement) -> bool:
+    """Whether the sentence asks for an answer without a question mark ("Let me know which …")."""
+    return bool(_ANSWER_ME.match(statement.core))
 
 
 def offer_of(spoken: Sequence[Statement]) -> Offer:
@@ -83,7 +106,9 @@ def offer_of(spoken: Sequence[Statement]) -> Offer:
     recommendation = next((each for each in reversed(spoken) if _RECOMMENDS.search(each.plain)), None)
     if question is None and recommendation is None and not options:
         return Offer()
-    asks = " ".join(each.plain for each in spoken[-6:] if each.is_question) + " " + (options[0].heading if options else "")
+    asks = (
+        " ".join(each.plain for each in spoken[-6:] if each.is_question) + " " + (options[0].heading if options else "")
+    )
     if _MENU.search(asks) or not (_OPTION_TALK.search(asks) or any(_OPTION_TALK.search(each.plain) for each in spoken)):
         options = ()
     points: tuple[Statement, ...] = ()
@@ -100,7 +125,11 @@ def agreed(offer: Offer, reply: str) -> tuple[Statement, ...]:
         return picked
     if len(core.split()) > 25 or not _ASSENT.match(core) or _RESERVATION.search(core):
         return ()
-    if offer.recommendation is not None and len(offer.recommendation.plain.split()) > 7:
+    if (
+        offer.recommendation is not None
+        and len(offer.recommendation.plain.split()) > 7
+        and names_something(offer.recommendation.plain)
+    ):
         return (offer.recommendation,)
     if offer.question is not None and _ASKS_LEAVE.search(offer.question.plain) and _has_substance(offer.question.plain):
         return (offer.question,)
@@ -123,7 +152,7 @@ def _picked(offer: Offer, core: str) -> tuple[Statement, ...]:
         return ()
     labels = [label.lower() for label in _LABEL.findall(pick.group("labels"))]
     chosen = tuple(each for each in offer.options if _label(each) in labels)
-    return chosen if 0 < len(chosen) <= MAX_PICKED and all(len(each.plain.split()) > 3 for each in chosen) else ()
+    return chosen if 0 < len(chosen) <= MAX_PICKED and all(_is_option(each.plain) for each in chosen) else ()
 
 
 def _label(statement: Statement) -> str:
@@ -133,6 +162,10 @@ def _label(statement: Statement) -> str:
     return statement.marker if _LABEL.fullmatch(statement.marker) else ""
 
 
+def _is_option(plain: str) -> bool:
+    return (len(plain.split()) > 4 or names_something(plain)) and not _NO_OPTION.match(plain)
+
+
 def _says_a_choice(statement: Statement) -> bool:
     if statement.block != "list" or not _CHOICE_HEADING.search(statement.heading):
         return False
@@ -140,4 +173,4 @@ def _says_a_choice(statement: Statement) -> bool:
 
 
 def _has_substance(plain: str) -> bool:
-    return not _CHORE.search(plain) and len(plain.split()) > 6 and bool(anchors(plain))
+    return not _CHORE.search(plain) and not _EITHER.search(plain) and len(plain.split()) > 6 and names_something(plain)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tallystick.extractors.rules_statements import Statement, without_lead
-from tallystick.language.anchors import anchors
+from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something, without_lead
 from tallystick.model.claim import ClaimKind
 
 
@@ -32,18 +31,23 @@ def _rx(pattern: str) -> re.Pattern[str]:
 _STANDING = _rx(
     r"(?:always|never|from now on|going forward|in (?:the )?future|every time|each time|whenever)\b|"
     r"(?:please )?(?:do not|don['’]?t|make sure to|be sure to|remember to) (?:ever|always|never)\b|"
-    r"(?:please )?(?:always|never)\b|toujours\b|jamais\b|désormais\b|dorénavant\b|à partir de maintenant\b|à l['’]avenir\b|"
+    r"(?:please )?(?:always|never)\b|toujours\b|jamais\b|désormais\b|dorénavant\b|à partir de maintenant\b|"
+    r"à l['’]avenir\b|"
     r"(?:ne|n['’])\s?\S+ jamais\b"
 )
 _STANDING_INSIDE = _rx(
-    r"\b(?:we|you|i want you to|agents?|everyone|it|they|code|tests|commits|prs?) (?:should |must |need to |have to |want to )?"
+    r"\b(?:we|you|i want you to|agents?|everyone|it|they|code|tests|commits|prs?) (?:should |must |need to |have to |"
+    r"want to )?"
     r"(?:always |never )(?!been\b|had\b|was\b|were\b|did\b|got\b|\w+ed\b)\w+|"
-    r"\b(?:must|should|shall|may|can) (?:always|never|only ever|not ever)\b|\bfrom now on\b|\bgoing forward\b|\bevery time (?:you|we)\b|"
-    r"\b(?:do not|don['’]?t) ever\b|\bil (?:ne )?faut (?:toujours|jamais)\b|\b(?:doit|doivent|dois) (?:toujours|jamais)\b|"
+    r"\b(?:must|should|shall|may|can) (?:always|never|only ever|not ever)\b|\bfrom now on\b|\bgoing forward\b|"
+    r"\bevery time (?:you|we)\b|"
+    r"\b(?:do not|don['’]?t) ever\b|\bil (?:ne )?faut (?:toujours|jamais)\b|\b(?:doit|doivent|dois) (?:toujours|"
+    r"jamais)\b|"
     r"\bà partir de maintenant\b|\bdésormais\b"
 )
 _HABIT = _rx(
-    r"(?:in (?:this|our) (?:repo|repository|project|codebase|team|org)\b,? )?we (?:only |always |never |do not |don['’]?t )?"
+    r"(?:in (?:this|our) (?:repo|repository|project|codebase|team|org)\b,? )?we (?:only |always |never |do not |"
+    r"don['’]?t )?"
     r"(?:use|prefer|keep|follow|require|avoid|target|support|ship|deploy|name|write|store)\b|"
     r"on (?:n['’])?(?:utilise|garde|préfère|évite|suit|nomme|écrit)\b"
 )
@@ -52,81 +56,116 @@ _REMEMBER = _rx(
     r"n['’]oublie(?:z)? pas (?:de|que)\b|garde(?:z)? en tête\b|souviens-toi\b|retiens que\b"
 )
 _PROHIBITION = _rx(r"(?:please )?(?:do not|don['’]?t|never|stop|avoid|no)\b")
-_GENERAL = _rx(r"\b(?:any|anything|ever|again|anywhere|anymore|without (?:my|asking)|unless|until|at all|jamais|aucun|rien)\b")
+_GENERAL = _rx(
+    r"\b(?:any|anything|ever|again|anywhere|anymore|without (?:my|asking)|unless|until|at all|jamais|aucun|rien)\b"
+)
+_UNWANTED = _rx(r"i (?:really )?(?:don['’]?t|do not|never) want\b|je ne veux (?:pas|plus)\b")
 _KEEP = _rx(r"keep (?:our|the|all|your|this|these|it|docs?|documentation)\b[^.?!]{2,80} (?:in|under|at|on|to|out of)\b")
 _PREFERENCE = _rx(
     r"(?:\bi(?:['’]d)? (?:strongly |really |generally |usually |would |much )?(?:prefer|rather)\b|"
-    r"\bi (?:really )?(?:don['’]?t|do not|never) (?:want|like)\b(?! to (?:be rude|bother))|\bi (?:like|love|want) (?:my|all|everything|things)\b|"
-    r"\bi (?:hate|can['’]?t stand)\b|\bje (?:préfère|préférerais|n['’]aime pas|ne veux (?:pas|plus))\b|\bj['’]aime (?:mieux|bien)\b|\bmy preference\b)"
+    r"\bi (?:like|love|"
+    r"want) (?:my|all|everything|things)\b|"
+    r"\bi (?:hate|can['’]?t stand)\b|\bje (?:préfère|préférerais|n['’]aime pas)\b|"
+    r"\bj['’]aime (?:mieux|bien)\b|\bmy preference\b)"
 )
 _OWN_FAULT = _rx(
-    r"\b(?:my bad|my mistake|my fault|i messed|i forgot|i misread|i mistyped|i meant to|i didn['’]?t specify|i was wrong|"
+    r"\b(?:my bad|my mistake|my fault|i messed|i forgot|i misread|i mistyped|i meant to|i didn['’]?t specify|"
+    r"i was wrong|"
     r"never ?mind|sorry,? (?:my|i)\b|oops|whoops|typo|au temps pour moi|je me suis trompé)"
 )
 _NOT_SO = _rx(
     r"(?:\bis|\bare|\bwas|\bwere|['’]s|['’]re)(?:n['’]?t| not) (?:quite |really |entirely |fully |actually |at all )?"
     r"(?:correct|right|true|accurate|the case|what i|how (?:it|this|that)|the (?:right|same|issue|problem))\b|"
-    r"\b(?:is|['’]s|are|['’]re|was) (?:just |simply |completely |totally |plain )?(?:wrong|incorrect|mistaken|false|backwards|inaccurate|outdated)\b|"
+    r"\b(?:is|['’]s|are|['’]re|was) (?:just |simply |completely |totally |plain )?(?:wrong|incorrect|mistaken|false|"
+    r"backwards|inaccurate|outdated)\b|"
     r"\byou(?:['’]re| are) (?:wrong|mistaken|confusing|mixing)\b|\b(?:it|that|this) (?:doesn['’]?t|does not) mean\b|"
-    r"\bc['’]est (?:faux|inexact|pas (?:vrai|correct|exact|bon|ce que|ça))|\bn['’]est pas (?:correct|vrai|exact|ce que|bon)|\btu te trompes\b"
+    r"\bc['’]est (?:faux|inexact|pas (?:vrai|correct|exact|bon|ce que|ça))|\bn['’]est pas (?:correct|vrai|exact|"
+    r"ce que|bon)|\btu te trompes\b"
 )
 _CONDUCT = _rx(
     r"(?:have )?you (?:make|made|making|just made) (?:it|this|that|them) up|\bmake it up\b|"
-    r"\byou(?:['’]ve| have)? (?:just |also |still |only )?(?:forgot|forgotten|missed|ignored|skipped|misread|misunderstood|broke|deleted|removed|"
-    r"overwrote|attached|put|changed|left|introduced|used|duplicated|renamed|reverted)\b|(?<!if )\byou (?:didn['’]?t|did not|shouldn['’]?t|should not)\b|"
+    r"\byou(?:['’]ve| have)? (?:just |also |still |only )?(?:forgot|forgotten|missed|ignored|skipped|misread|"
+    r"misunderstood|broke|deleted|removed|"
+    r"overwrote|attached|put|changed|left|introduced|used|duplicated|renamed|reverted)\b|(?<!if )\byou (?:didn['’]?t|"
+    r"did not|shouldn['’]?t|should not)\b|"
     r"\btu (?:as|n['’]as pas) (?:oublié|mal|supprimé|cassé|raté|changé|inversé)"
 )
 _STILL = _rx(
-    r"(?:\bstill (?:not|broken|failing|fails?|doesn['’]?t|isn['’]?t|wrong|shows? up|showing|happening|happens|the same|getting|get)\b|"
+    r"(?:\bstill (?:not|broken|failing|fails?|doesn['’]?t|isn['’]?t|wrong|shows? up|showing|happening|happens|"
+    r"the same|getting|get)\b|"
     r"\bnot quite (?:right|there|it)\b|\b(?:doesn['’]?t|does not|didn['’]?t|did not) (?:seem to )?work\b|"
     r"\btoujours pas\b|\bne (?:marche|fonctionne) (?:toujours )?pas\b|\bmarche pas\b)"
 )
 _MEANT = _rx(
-    r"(?:i|what i) (?:meant|mean|said|asked for|wanted|was asking|was referring|was talking)\b|i(?:['’]m| am) (?:talking|asking|referring)\b|"
-    r"je (?:voulais|ne voulais|parle|parlais|n['’]ai pas (?:dit|demandé))\b|il s['’]agi[ts]?t? plut[oô]t\b|pour être plus précis\b|ce n['’]est pas\b|"
+    r"(?:i|what i) (?:meant|mean|said|asked for|wanted|was asking|was referring|was talking)\b|i(?:['’]m|"
+    r" am) (?:talking|asking|referring)\b|"
+    r"je (?:voulais|ne voulais|parle|parlais|n['’]ai pas (?:dit|demandé))\b|il s['’]agi[ts]?t? plut[oô]t\b|"
+    r"pour être plus précis\b|ce n['’]est pas\b|"
     r"not (?:a|an|the|as|in|on|this|that|just|there|what)\b[^.?!]{1,80}[,;] ?(?:but|just|only|it['’]s)\b|"
-    r"(?:this|that|it|these|those) (?:should not|shouldn['’]?t|was not supposed|wasn['’]?t supposed|were not supposed)\b|"
-    r"(?:it|this|that)['’]s (?:referring|talking|meant|supposed|about)\b|let['’]?s not (?:jump|leave|assume|guess|rush|forget|overcomplicate|get ahead|conflate)\b"
+    r"(?:this|that|it|these|those) (?:should not|shouldn['’]?t|was not supposed|wasn['’]?t supposed|"
+    r"were not supposed)\b|"
+    r"(?:it|this|that)['’]s (?:referring|talking|meant|supposed|about)\b|let['’]?s not (?:jump|leave|assume|guess|"
+    r"rush|forget|overcomplicate|get ahead|conflate)\b"
 )
-_IS_FINE = _rx(r"\bthe (?:\w+ ){1,2}(?:is|was|are) (?:right|fine|correct|intended|intentional|deliberate|expected|ok)\b")
+_IS_FINE = _rx(
+    r"\bthe (?:\w+ ){1,2}(?:is|was|are) (?:right|fine|correct|intended|intentional|deliberate|expected|ok)\b"
+)
 _EVIDENCE = _rx(
-    r"\bi(?:['’]ve| have)? (?:just |already )?(?:checked|verified|confirmed|observed|was able to|tested)\b|\bdocs (?:say|mention|state)\b|"
-    r"\b(?:has|have|['’]s) (?:already |always )?been \w+(?: \w+)? since\b|\bwas already\b|\bje viens de (?:vérifier|tester)\b"
+    r"\bi(?:['’]ve| have)? (?:just |already )?(?:checked|verified|confirmed|observed|was able to|tested)\b|"
+    r"\bdocs (?:say|mention|state)\b|"
+    r"\b(?:has|have|['’]s) (?:already |always )?been \w+(?: \w+)? since\b|\bwas already\b|\bje viens de (?:vérifier|"
+    r"tester)\b"
 )
 _DENIAL = _rx(r"(?:no|nope|nah|non)\b\s*[,.!:;—-]")
 _FIX_OF_FACT = _rx(r"\b(?:not the|it['’]s|that['’]s|its|the \w+ is|c['’]est)\b")
 _OBJECTION = _rx(r"(?:but|mais|except|however)\b[, ]")
 
-_DOUBT = _rx(r"\b(?:i['’]?m (?:just )?(?:wondering|thinking|not (?:sure|sold|convinced))|keep in mind|i (?:guess|wonder)|need to accept|not sure)\b")
+_DOUBT = _rx(
+    r"\b(?:i['’]?m (?:just )?(?:wondering|thinking|not (?:sure|sold|convinced))|keep in mind|i (?:guess|wonder)|"
+    r"need to accept|not sure)\b"
+)
 
 _TRIVIAL_LETS = (
-    "see|look|check|have a|take a|start|begin|continue|commit|push|do (?:it|this|that)\\b|go\\b(?! with)|go ahead|summar|double|debug|pause|"
+    "see|look|check|have a|take a|start|begin|continue|commit|push|do (?:it|this|that)\\b|go\\b(?! with)|go ahead|"
+    "summar|double|debug|pause|"
     "give|try|work|proceed|run|wait|think|discuss|talk|review|investigate|get|verify|recap|move on|say|deal|generate|test"
 )
 _DECIDED = _rx(
     rf"let['’]?s (?:just |also |not |instead |only )?(?!{_TRIVIAL_LETS})\w+|"
-    r"(?:i|we)(?:['’]ve| have)? (?:decided|agreed|settled|chose|opted)\b|(?:we|i)(?:['’]ll| will) (?:go with|stick|keep|use|drop|skip)\b|"
-    r"(?:go|stick|stay) with\b|(?:the )?decision(?: is)?:|i (?:think )?we should(?:n['’]?t| not)?\b|we should(?:n['’]?t| not)?\b|"
+    r"(?:i|we)(?:['’]ve| have)? (?:decided|agreed|settled|chose|opted)\b|(?:we|i)(?:['’]ll| will) (?:go with|stick|"
+    r"keep|use|drop|skip)\b|"
+    r"(?:go|stick|stay) with\b|(?:the )?decision(?: is)?:|i (?:think )?we should(?:n['’]?t| not)?\b|"
+    r"we should(?:n['’]?t| not)?\b|"
     r"(?:this|that|it|the [\w`./-]+|[\w`./-]+) (?:should|must) (?:only |just |always |stay |remain |be |not )|"
-    r"(?:on|nous) (?:allons|part|partons|garde|gardons|prend|prenons|utilise|retient|choisit)\b|je (?:veux|voudrais|choisis|retiens|souhaite)\b(?! bien que\b)|"
-    r"(?:il faut(?:drait)?|gardons|utilisons|prenons|plutôt)\b|(?:use|keep|drop|rename|replace|remove) [^.?!]{2,100}\b(?:instead|rather than|not)\b|"
+    r"(?:on|nous) (?:allons|part|partons|garde|gardons|prend|prenons|utilise|retient|choisit)\b|je (?:veux|voudrais|"
+    r"choisis|retiens|souhaite)\b(?! bien que\b)|"
+    r"(?:il faut(?:drait)?|gardons|utilisons|prenons|plutôt)\b|(?:use|keep|drop|rename|replace|"
+    r"remove) [^.?!]{2,100}\b(?:instead|rather than|not)\b|"
     r"(?:i )?(?:like|prefer|choose|pick) (?:the )?option\b"
 )
 _REQUIRES = _rx(
-    r"(?:i|we) (?:do |also |just |really )*(?:want|need) (?:the|this|that|it|our|these|those|to (?:have|keep|use|send|show|store|separate|be able|support|allow))\b|"
-    r"(?:if [^,.]{3,60},? )?(?:this|that|it|they|these|the [\w`./-]+|[\w`./-]+|`[^`]+`) (?:should|must) (?:only |just |also |always |stay |remain |be |not |send |show |use |return |have |print |fail |contain )|"
-    r"(?:ensure|make sure) (?:that )?\S+ \S+ \S+|(?:le|la|les|l['’]) ?\S+ (?:doit|doivent|devrait)\b"
+    r"(?:i|we) (?:do |also |just |really )*want (?:the|this|that|it|our|these|those|to (?:have|keep|use|send|show|"
+    r"store|separate|be able|support|allow))\b|"
+    r"(?:if [^,.]{3,60},? )?(?:this|that|it|they|these|the [\w`./-]+|[\w`./-]+|`[^`]+`) (?:should|must) (?:only |"
+    r"just |also |always |stay |remain |be |not |send |show |use |return |have |print |fail |contain )|"
+    r"(?:le|la|les|l['’]) ?\S+ (?:doit|doivent|devrait)\b"
 )
+_FIRST_PERSON = _rx(r"(?:i|we|je|on|nous)\b")
+_HALT = _rx(r"(?:let['’]?s not|stop|hold on|pause|don['’]?t|do not|never ?mind|forget|i['’]ll take it|arrête|non)\b")
+_ENSURE = _rx(r"(?:ensure|make sure) (?:that )?\S+ \S+ \S+")
 _ANSWER = _rx(
     r"(?:put|use|keep|make|call|name|move|skip|drop|leave|remove|simplify|only|just|don['’]?t|do not|without|rather|"
     r"garde|utilise|mets|supprime|laisse|uniquement|seulement)\b|.{0,80}\b(?:utilise|use) \S+$"
 )
 _LATER = _rx(
-    r"\b(?:as a (?:separate|follow-?up)|in a (?:separate|follow-?up|later|different|new) (?:pr|branch|commit|issue|task|feature)|for (?:a )?later|"
-    r"(?:do|handle|fix|tackle|address|revisit) (?:it|this|that|them|these)? ?later|next (?:week|sprint|release)|out of scope|plus tard|dans un second temps|hors (?:scope|périmètre))\b"
+    r"\b(?:as a (?:separate (?:feature|pr|issue|task|ticket|change|step|story)|follow-?up)|in a (?:separate|"
+    r"follow-?up|later|different|new) (?:pr|branch|commit|issue|task|feature)|for (?:a )?later|"
+    r"(?:do|handle|fix|tackle|address|revisit) (?:it|this|that|them|these)? ?later|next (?:week|sprint|release)|"
+    r"out of scope|plus tard|dans un second temps|hors (?:scope|périmètre))\b"
 )
 _ABOUT_STATE = _rx(
-    r"(?:my|our) [\w '-]{2,40} (?:is|are|was|lives?|runs?)\b|(?:the|le|la) [\w '-]{2,40} (?:lives? (?:in|on|at)|runs? on|is (?:at|on|in|called|named))\b|"
+    r"(?:my|our) (?:[\w'-]+ ){1,4}(?:is|are|was|lives?|runs?)\b|(?:the|le|la) (?:[\w'-]+ ){1,3}(?:lives? (?:in|on|at)|"
+    r"runs? on|is (?:at|on|in|called|named))\b|"
     r"we (?:did|moved|migrated|switched|renamed|replaced|removed|upgraded|recently|already|made a)\b"
 )
 _FILLER = _rx(r"(?:it|this|that|them|those|these|all|so|yes|please|now|too|also|then|first|again|ok|okay)\b")
@@ -134,9 +173,11 @@ _FILLER = _rx(r"(?:it|this|that|them|those|these|all|so|yes|please|now|too|also|
 
 def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
     """What a person does with this sentence, or None where they merely talk, ask or hand out a task."""
-    core = without_lead(statement.plain)
+    core = statement.core
     words = core.split()
-    if not 3 <= len(words) <= 70 or statement.marker == "[x]":
+    if not 3 <= len(words) <= 70 or statement.marker == "[x]" or core.endswith(","):
+        return None
+    if statement.block == "heading" or is_cut_short(statement):
         return None
     if _sets_a_rule(core, statement, setting):
         return ClaimKind.RULE
@@ -170,12 +211,17 @@ def objects(plain: str, setting: Setting) -> bool:
     )
 
 
+def halts(plain: str) -> bool:
+    """Whether a person's sentence stops what the agent set out to do, right or wrong."""
+    return bool(_HALT.match(without_lead(plain)))
+
+
 def _sets_a_rule(core: str, statement: Statement, setting: Setting) -> bool:
     if statement.is_question:
         return False
     if _STANDING.match(core) or _STANDING_INSIDE.search(core) or _REMEMBER.match(core) or _KEEP.match(core):
         return True
-    if _HABIT.match(core):
+    if _HABIT.match(core) or (_UNWANTED.match(core) and not setting.asked):
         return True
     return bool(_PROHIBITION.match(core) and _GENERAL.search(core) and not setting.asked and not _DENIAL.match(core))
 
@@ -197,9 +243,11 @@ def _corrects(core: str, statement: Statement, setting: Setting) -> bool:
 
 
 def _decides(core: str, setting: Setting) -> bool:
-    if _is_empty(core):
+    if _is_empty(core) or _DOUBT.search(core):
         return False
-    if _REQUIRES.match(core) and (anchors(core) or setting.answered_before):
+    if _ENSURE.match(core) and names_something(core):
+        return True
+    if _REQUIRES.match(core) and (setting.answered_before or (names_something(core) and not _FIRST_PERSON.match(core))):
         return True
     if not setting.answered_before:
         return False

@@ -10,13 +10,18 @@ from tallystick.extractors.rules_statements import Statement
 MAX_OF_PLAN = 3
 
 _GOAL = re.compile(
-    r"\b(?:goals?|summary|objective|approach|solution|the fix|fix|decisions?|design|strategy|target behaviou?r|overview|change|proposed|"
+    r"\b(?:goals?|summary|objective|approach|solution|the fix|fix|decisions?|design|strategy|target behaviou?r|"
+    r"overview|change|proposed|"
     r"objectif|approche|choix|décisions?|résumé)\b",
     re.IGNORECASE,
 )
-_STEPS = re.compile(r"\b(?:files?|steps?|verification|testing|test|tests|context|problem|current|background|tasks?|critical)\b", re.IGNORECASE)
+_STEPS = re.compile(
+    r"\b(?:files?|steps?|verification|testing|test|tests|context|problem|current|background|tasks?|critical)\b",
+    re.IGNORECASE,
+)
 _CHOICE = re.compile(
-    r"\b(?:instead of|rather than|in favou?r of|no longer|must|only|never|always|keep|default(?:s)?|decided|chosen|plutôt que|au lieu de)\b",
+    r"\b(?:instead of|rather than|in favou?r of|no longer|must|only|never|always|keep|default(?:s)?|decided|chosen|"
+    r"plutôt que|au lieu de)\b",
     re.IGNORECASE,
 )
 
@@ -33,10 +38,12 @@ def decisions(spoken: Sequence[Statement]) -> tuple[Statement, ...]:
             goals.append(statement)
             headings.add(statement.heading)
     choices = [
-        each for each in spoken if _fit(each) and each not in goals and each.heading in headings and _CHOICE.search(each.plain)
+        each
+        for each in spoken
+        if _fit(each) and each not in goals and each.heading in headings and _CHOICE.search(each.plain)
     ]
     return tuple([*goals[:2], *choices][:MAX_OF_PLAN])
 
 
 def _fit(statement: Statement) -> bool:
-    return 6 <= len(statement.plain.split()) <= 60 and not statement.is_question
+    return 6 <= len(statement.plain.split()) <= 60 and not statement.is_question and not statement.introduces

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tallystick.language.anchors import anchors
 from tallystick.language.sentences import Sentence, sentences
 
 LONG_TEXT = 20_000
@@ -23,7 +24,8 @@ _EMPHASIS = re.compile(r"\*\*|~~|__(?=\S)|(?<=\S)__|(?<![\w*])[*_](?=\S)|(?<=\S)
 _CODE_SPAN = re.compile(r"`[^`\n]{1,200}`")
 _MARKER = re.compile(r"[-*+•]|\(?(\d{1,2}|[A-Za-z])[.):]")
 _LEADING_NOISE = re.compile(r"(?:[-*+•>#]+\s|\[[ xX]\]\s|✅|✓|✔️?|❌|⚠️|🔥|🎉|→|-->?)\s*")
-_SPACES = re.compile(r"\s+")
+_MAY_EMPHASISE = re.compile(r"[*_~]")
+_WORD = re.compile(r"[a-zà-ÿœ]+")
 _CHECKBOX = re.compile(r"\[([ xX])\]")
 _LEAD = re.compile(
     r"(?:yes|yep|yeah|yea|yup|ok|okay|k|hm+|alright|all right|right|so|and|then|well|no|nope|nah|sure|please|actually|"
@@ -40,8 +42,26 @@ _TERMINAL_LINE = re.compile(
 )
 _REVIEW_BOT = re.compile(r"(?:^|\n)\s*(?:low|medium|high|critical) severity\s*(?:\n|$)", re.IGNORECASE)
 _TEMPLATE = re.compile(
-    r"</[a-z][\w-]*>|CRITICAL=\"|\A\s*(?:Operation (?:stopped|blocked) by hook|Stop hook|Caveat:)|"
+    r"</[a-z][\w-]*>|CRITICAL=\"|\A\s*(?:Operation (?:stopped|blocked) by hook|Stop hook|Caveat:|Warning:)|"
     r"\A\s*(?:# AGENTS\.md|Base directory for this skill)",
+)
+
+_UNSURE = re.compile(
+    r"\b(?:would|could|might|may|probably|likely|perhaps|maybe|i (?:think|assume|assumed|guess|believe)|should|if|"
+    r"seems?|appears?|possibly|most likely|"
+    r"peut-être|probablement|semble|pourrait|would be)\b",
+    re.IGNORECASE,
+)
+_DANGLING = re.compile(
+    r"(?:it|this|that|these|those|they|both|he|she|its|their|there|the (?:same|former|latter|other|first|second|"
+    r"third|above|following|only)\b|such|"
+    r"neither|either|which|so|then|also|instead|otherwise|however|additionally|plus|cela|ça|il|elle|ils|elles|ceci|"
+    r"celui|ces?)\b",
+    re.IGNORECASE,
+)
+_CUT_SHORT = re.compile(
+    r"\b(?:which|with|that|creates?|includes?|these|the|like|as|to|for|on|by|uses?|two|following|avec|sur|dans)$",
+    re.IGNORECASE,
 )
 
 
@@ -53,7 +73,7 @@ class Statement(NamedTuple):
     start: int
     end: int
     block: str
-    """``prose`` or ``list``."""
+    """``prose``, ``list`` or ``heading``."""
     marker: str
     """``-`` for a bullet, ``1`` or ``a`` for a numbered item, ``[ ]`` or ``[x]`` for a task item, else empty."""
     heading: str
@@ -62,6 +82,12 @@ class Statement(NamedTuple):
     """Ordinal of the paragraph or list item; statements that share it follow each other without a break."""
     plain: str
     """The same words for a reader: no emphasis, no markers, white space folded."""
+    introduces: bool
+    """A colon follows: what it speaks of stands in the lines after it."""
+    core: str
+    """``plain`` without the words that only take up the thread ("yes, ok, so …")."""
+    words: frozenset[str]
+    """The lower-cased words of ``core``: a cheap first look before a pattern is tried."""
 
     @property
     def is_question(self) -> bool:
@@ -71,16 +97,20 @@ class Statement(NamedTuple):
 
 def plain_words(text: str) -> str:
     """``text`` without Markdown emphasis, leading markers and line breaks; code spans are left as they stand."""
+    plain = " ".join((_without_emphasis(text) if _MAY_EMPHASISE.search(text) else text).split())
+    while (noise := _LEADING_NOISE.match(plain)) and noise.end() < len(plain):
+        plain = plain[noise.end() :]
+    return plain
+
+
+def _without_emphasis(text: str) -> str:
     pieces: list[str] = []
     place = 0
     for span in _CODE_SPAN.finditer(text):
         pieces.extend((_EMPHASIS.sub("", text[place : span.start()]), span.group()))
         place = span.end()
     pieces.append(_EMPHASIS.sub("", text[place:]))
-    plain = _SPACES.sub(" ", "".join(pieces)).strip()
-    while (noise := _LEADING_NOISE.match(plain)) and noise.end() < len(plain):
-        plain = plain[noise.end() :]
-    return plain
+    return "".join(pieces)
 
 
 def without_lead(plain: str) -> str:
@@ -91,6 +121,26 @@ def without_lead(plain: str) -> str:
             break
         plain = plain[lead.end() :]
     return plain
+
+
+def names_something(plain: str) -> bool:
+    """Whether the sentence names a thing: a code span, path, number, version, symbol …"""
+    return "`" in plain or bool(anchors(plain))
+
+
+def is_hedged(plain: str) -> bool:
+    """Whether the sentence says what may be, not what is."""
+    return bool(_UNSURE.search(plain))
+
+
+def is_dangling(plain: str) -> bool:
+    """Whether the sentence begins with a word that only the sentence before it explains."""
+    return bool(_DANGLING.match(without_lead(plain)))
+
+
+def is_cut_short(statement: Statement) -> bool:
+    """Whether what it says stands in the lines after it ("The script now creates:")."""
+    return statement.introduces and (bool(_CUT_SHORT.search(statement.plain)) or len(statement.plain.split()) < 4)
 
 
 def is_pasted(text: str) -> bool:
@@ -123,6 +173,7 @@ def _statements(source: str, base: int) -> Iterator[Statement]:
         plain = plain_words(sentence.text)
         if sentence.block == "heading" or _is_bold_line(sentence.text):
             heading, colon_line = plain.rstrip(":").lower(), ""
+            yield _statement(sentence.text, sentence.start + base, "heading", "", "", paragraph, plain, introduces=True)
             continue
         if sentence.block not in _PROSE or not plain:
             continue
@@ -135,9 +186,17 @@ def _statements(source: str, base: int) -> Iterator[Statement]:
             start = sentence.start + base
             place = colon_line or heading
             plain = plain_words(text) if introduces else plain
-            yield Statement(text, start, start + len(text), sentence.block, marker, place, paragraph, plain)
+            yield _statement(text, start, sentence.block, marker, place, paragraph, plain, introduces=introduces)
         if introduces:
             colon_line = plain.lower()
+
+
+def _statement(
+    text: str, start: int, block: str, marker: str, heading: str, paragraph: int, plain: str, *, introduces: bool
+) -> Statement:
+    core = without_lead(plain)
+    words = frozenset(_WORD.findall(core.lower()))
+    return Statement(text, start, start + len(text), block, marker, heading, paragraph, plain, introduces, core, words)
 
 
 def _breaks(source: str, before: Sentence, after: Sentence) -> bool:

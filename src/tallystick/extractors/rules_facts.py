@@ -1,0 +1,103 @@
+"""Facts about named things that cost effort to find: causes, limits of tools, values; not what the code says of itself."""
+
+from __future__ import annotations
+
+import re
+
+from tallystick.extractors.rules_statements import Statement, is_dangling, is_hedged, names_something
+from tallystick.model.claim import About
+
+
+def _rx(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_CAUSE = _rx(
+    r"\b(?:root cause|the (?:real |actual |underlying |core |main )?(?:issue|problem|bug|cause|culprit|catch|error|"
+    r"failure)"
+    r"(?: here| in \S+)?(?: is| was|:| —| -|['’]s)(?! not )|turns out|(?:fails?|failed|breaks?|broke|happens?|"
+    r"happened|crash(?:es|ed)?) because|"
+    r"(?:is|was|are|were) caused by|la cause|le problème (?:est|vient|était)|vient de)\b"
+)
+_CAUSE_WORDS = frozenset(
+    "cause issue problem bug culprit catch error failure turns because caused problème vient".split()
+)
+_HOLDS = _rx(
+    r"\b(?:does(?:n['’]?t| not)|do(?:n['’]?t| not)|never|only|always|cannot|can['’]?t|no longer|requires?|"
+    r"defaults? to|lives? (?:in|at|under)|"
+    r"(?:is|are) (?:stored|located|kept|configured|limited|hard-?coded|ignored|gitignored|pinned|protected|required|"
+    r"mandatory|"
+    r"not supported|unsupported) |(?:listens?|runs?) on|expects?|must (?:be|match|have)|has no|have no|"
+    r"n['’]existe pas|ne \w+ pas|est absent|nécessite|exige|se trouve)\b"
+)
+_FINDING = _rx(
+    r"\b(?:only (?:supports?|works?|accepts?|reads?|takes?|allows?)|does(?:n['’]?t| not) (?:support|expose|respect|"
+    r"read|allow|provide|have|handle|accept|exist|include|set|recogni[sz]e)|"
+    r"do(?:n['’]?t| not) (?:support|expose|respect|read|allow|provide|have|exist)|requires?|is(?:n['’]?t|"
+    r" not) supported|has no|(?:sets?|baked|set) [^.]{0,40} at (?:compile|build|run) ?time|"
+    r"files? use|uses? plain|must be|should be `[^`]+` instead of|the property should be|ne supporte pas|"
+    r"n['’]expose pas|nécessite)\b"
+)
+_NAMED_SUBJECT = re.compile(
+    r"(?:The |A |An |In |For |On |Le |La |Les |L['’])?(?:\w+ ){0,2}?(?:`|[A-Z]\w*[A-Z-]\w*|[A-Z][a-z]+ [A-Z]|go-|"
+    r"git\b|\w+[_/.]\w)"
+)
+_CODE_SUBJECT = re.compile(
+    r"(?:The |A |An |So |That )?(?:current |new |old |existing )?`?[a-z_]*\w*[a-z][A-Z]\w*(?:\(\))?`?(?= |\()|(?:We|"
+    r"You|I|Called|At this|For|Since|Unlike)\b"
+)
+_PRODUCT_SUBJECT = re.compile(
+    r"(?:The |A |An |Unfortunately, |Confirmed - |So |However, )*(?:[A-Z]\w+ ){0,4}(?:[A-Z][a-z]+[A-Z]\w*|"
+    r"[A-Z]\w+ [A-Z]\w+|[A-Z]{2,}\w*|go-git|git|npm|pip|GitHub|"
+    r"(?:`?[\w-]+`? )?(?:linter|compiler|API|CLI|server|config|library|plugin|runner|action|harness|framework|SDK|"
+    r"runtime))\b"
+)
+_VALUE_WORDS = frozenset("port default defaults lives live stored located kept defined version".split())
+_VALUE = _rx(
+    r" (?:(?P<port>(?:listens?|runs?|is) on port)|(?P<default>defaults? to)|"
+    r"(?P<location>(?:lives?|(?:is|are) (?:stored|located|kept|defined)) (?:in|at|under))|"
+    r"(?P<version>(?:is )?(?:at|on|pinned to) version)) (?P<value>`[^`]+`|[\w./:@~-]+)"
+)
+_ARTICLES = frozenset({"the", "a", "an", "that", "so", "and", "le", "la"})
+
+
+def about(statement: Statement) -> About:
+    """Subject, attribute and value of a plain statement of port, default, location or version; empty otherwise.
+
+    The subject is at most the four words before the verb.
+    """
+    match = _VALUE.search(statement.core) if _VALUE_WORDS & statement.words else None
+    if match is None:
+        return About()
+    subject = re.split(r"[,;:(]", statement.core[: match.start()])[-1].split()[-4:]
+    while subject and subject[0].lower() in _ARTICLES:
+        subject = subject[1:]
+    if not subject:
+        return About()
+    attribute = next(name for name in ("port", "default", "location", "version") if match.group(name))
+    return About(" ".join(subject).strip("`"), attribute, match.group("value").strip("`").rstrip(".,:"))
+
+
+def names_a_cause(statement: Statement) -> bool:
+    """Whether it says why something went wrong, with something named in it."""
+    if not _CAUSE_WORDS & statement.words or not _CAUSE.search(statement.core):
+        return False
+    return not is_hedged(statement.core) and names_something(statement.core)
+
+
+def is_finding(core: str) -> bool:
+    """Whether it states a limit or demand of a named tool: what a tool supports, requires, never does."""
+    if is_hedged(core) or is_dangling(core) or not _FINDING.search(core):
+        return False
+    return bool(_CAUSE.search(core) or _PRODUCT_SUBJECT.match(core))
+
+
+def is_fact(statement: Statement, *, answering: bool) -> bool:
+    """Whether a sentence of a closing message is a fact worth keeping; ``answering``: a person had asked."""
+    core = statement.core
+    if about(statement).subject and '"' not in core:
+        return not is_hedged(core) and names_something(core)
+    if statement.block == "list" or _CODE_SUBJECT.match(core) or is_dangling(core) or is_hedged(core):
+        return False
+    held = is_finding(core) or (answering and _NAMED_SUBJECT.match(core) and _HOLDS.search(core))
+    return bool(held) and names_something(core)
