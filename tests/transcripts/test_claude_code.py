@@ -222,7 +222,11 @@ def test_a_briefing_cannot_end_the_reminder_it_stands_in() -> None:
 
 def test_a_briefing_that_never_closes_is_ours_to_the_end() -> None:
     """EVID.6: a cut block keeps our words from coming back as someone's."""
-    assert brief(read(user(1, "go\n<tallystick-briefing>\nUse port 5433.")).events)[1][0] == "briefing"
+    events = read(user(1, "go\n<tallystick-briefing>\nUse port 5433.")).events
+    assert brief(events) == [
+        ("user", "message", "go"),
+        ("briefing", "message", "<tallystick-briefing>\nUse port 5433."),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -421,6 +425,13 @@ def test_a_queued_prompt_points_at_the_record_that_holds_it() -> None:
     assert events[2].at == 1_770_591_605_000_000
 
 
+def test_what_was_delivered_is_not_what_went_into_the_turn() -> None:
+    """EVID.5: of two prompts that wait, the one that came as a user record is not the one that was removed."""
+    records = [queue("enqueue", 1, "first"), queue("enqueue", 2, "second"), queue("dequeue", 3), user(1, "first")]
+    events = read(*records, queue("remove", 4)).events
+    assert [event.text for event in events] == ["first", "second"]
+
+
 def test_prompts_taken_back_were_not_said() -> None:
     """EVID.6: a prompt that went back to the input line, and one that still waits, are no messages."""
     assert read(queue("enqueue", 1, "??"), queue("popAll", 2, "??"), queue("remove", 3)).events == []
@@ -442,6 +453,7 @@ def test_prompts_taken_back_were_not_said() -> None:
         ("Exit code 1\nprinted by the program", {}, Status.OK, None, ()),
         ("log:\nExit code 3", {"is_error": True}, Status.FAILED, None, ()),
         ("Exit code 12x", {"is_error": True}, Status.FAILED, None, ()),
+        ("Exit code 1\nwhat the server says", {"is_error": True, "tool": "mcp__x__y"}, Status.FAILED, None, ()),
         ("<tool_use_error>File does not exist.</tool_use_error>", {"is_error": True}, Status.FAILED, None, ()),
         (
             "<tool_use_error>Sibling tool call errored</tool_use_error>",
@@ -481,6 +493,16 @@ def test_endings(
     assert (event.status, event.exit_code, event.flags) == (status, code, flags)
     assert event.text == content
     assert event.command == ("make test" if options.get("tool", "Bash") == "Bash" else "")
+
+
+def test_only_open_calls_are_remembered() -> None:
+    """EVID.10: a call is forgotten with its result, and a prompt with its answer, so memory does not grow."""
+    reader = read(
+        user(0, "go"), assistant(1, call("a", "Bash"), call("b", "Bash")), user(2, [result("a", "ok")])
+    ).reader
+    assert list(reader.calls) == ["b"]
+    many = read(*(queue("enqueue", number % 60, f"prompt {number}") for number in range(500))).reader
+    assert len(many.calls) <= 64
 
 
 def test_a_result_without_its_call_says_no_command() -> None:
@@ -572,11 +594,28 @@ def test_images_and_sealed_blocks_are_counted() -> None:
     )
 
 
+def test_parts_are_numbered_within_their_block() -> None:
+    """EVID.1: the uid names the block and the part, so a block that splits changes no other block's uid."""
+    reminder = "<system-reminder>x</system-reminder>"
+    events = read(user(1, [text("a\n" + reminder), text("b\n" + reminder), text("c")])).events
+    assert [event.uid.partition(":")[2] for event in events] == ["0", "0.1", "1", "1.1", "2"]
+    assert [event.locator.block for event in events] == [0, 0, 1, 1, 2]
+
+
+@pytest.mark.parametrize("beside", ["%s torn", "torn %s", '{"a":} %s', "%s [1]"])
+def test_what_stands_beside_a_record_is_counted(beside: str) -> None:
+    """EVID.3: the record on a damaged line is read, and the rest of the line is counted."""
+    reading = read((beside % json.dumps(user(1, "kept"))).encode())
+    assert [event.text for event in reading.events] == ["kept"]
+    assert reading.reader.counts["unread_piece"] >= 1
+
+
 def test_glued_objects_are_all_read() -> None:
     """EVID.2 (failure case 37): two records on one line are two records, each with its own place; the line counts once."""
     line = json.dumps(assistant(1, text("a"))).encode() + b"\0" + json.dumps(user(2, "b")).encode()
     reading = read(line, line[:40] + b"torn", user(3, "c"))
     assert [event.text for event in reading.events] == ["a", "b", "c"]
+    assert [event.uid[-3:] for event in reading.events] == ["1:0", "2:0", "3:0"]
     places = [event.locator for event in reading.events[:2]]
     assert [json.loads(line[p.offset : p.offset + p.length])["type"] for p in places] == ["assistant", "user"]
     assert reading.reader.counts["glued"] == 1
@@ -672,6 +711,8 @@ def test_facts_name_the_session() -> None:
     ).reader.facts
     assert facts[:3] == ("claude-code", SESSION, "")
     assert (facts.cwd, facts.branch, facts.version, facts.title) == ("/w", "topic", "2.1.2", "Ours")
+    foreign = {"type": "summary", "summary": "Of another session", "leafUuid": "elsewhere"}
+    assert read(user(1, "x"), foreign).reader.facts.title == ""
     assert read({"type": "custom-title", "customTitle": "Mine", "sessionId": SESSION}).reader.facts.title == "Mine"
 
 

@@ -329,6 +329,7 @@ class _Emitter:
         self.uid = uid
         self.at = instant(record.timestamp or "")
         self.flags: tuple[str, ...] = ()
+        """Of the whole record; the harness's parts in it go without."""
         self._reader = reader
         self._record = record
         self._place = place
@@ -356,7 +357,8 @@ class _Emitter:
         if (not text or text.isspace()) and kind not in _WORDLESS:
             self._reader._dropped.append(f"empty-{kind.value}")
             return
-        flags = (*self.flags, *call.flags, *flags)
+        shown = () if origin is Origin.HARNESS else self.flags
+        flags = (*shown, *call.flags, *flags)
         if len(text) * 4 > MAX_TEXT_BYTES and (shorter := cut(text)) != text:
             text, flags = shorter, (*flags, "truncated")
             self._reader.counts["oversized_text"] += 1
@@ -460,6 +462,7 @@ class ClaudeCodeAdapter:
     """See ``transcripts.protocol.Adapter``."""
 
     name = "claude-code"
+    framing = "lines"
 
     def recognises(self, head: bytes, name: str) -> bool:
         """True when one of the first records is one that Claude Code writes."""
