@@ -61,6 +61,8 @@ class Touch(NamedTuple):
     claim: int
     seq: int
     kind: str
+    said_at: int = -1
+    """Of a reconfirmation: microseconds UTC when it was said again; -1 where no record says."""
 
 
 class Link(NamedTuple):
@@ -227,7 +229,8 @@ def _lineage(entry: Entry, held: Held) -> int:
 
 
 def _touching(entry: Entry, parts: Parts, held: Held) -> Effects:
-    return [Touch(claim, entry.seq, entry.kind) for claim in entry.refs[:1]]
+    said_at = _object(parts.get("facets", b"")).get("said_at", -1)
+    return [Touch(claim, entry.seq, entry.kind, said_at if type(said_at) is int else -1) for claim in entry.refs[:1]]
 
 
 def _judged(entry: Entry, parts: Parts, held: Held) -> Effects:

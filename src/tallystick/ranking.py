@@ -22,6 +22,9 @@ _STOP = frozenset(
     "a an and are as at be been but by can did do does for from had has have how i if in into is it its me my no not of on or"
     " our so than that the their them then there they this to was we were what when where which who why with you your".split()
 )
+_TURNING = frozenset(
+    "don t doesn didn isn aren wasn weren won shouldn mustn cannot never no longer must should shall may might".split()
+)
 _TRUST = {Derivation.VERBATIM: 50_000}
 _OUTCOME = {Outcome.WITNESSED: 50_000, Outcome.CONTRADICTED: -200_000, Outcome.STALE_WITNESS: -50_000}
 
@@ -42,6 +45,13 @@ def query_tokens(query: str) -> list[tuple[str, ...]]:
     words = list(dict.fromkeys(_WORD.findall(plain.lower())))
     telling = [word for word in words if word not in _STOP] or words
     return [_forms(word) for word in telling[:MAX_QUERY_TOKENS]]
+
+
+def content_words(text: str) -> list[str]:
+    """The distinct words of a text in order of the alphabet, without stop words, negations and modal words: two texts with
+    the same ones speak of the same thing, whichever way."""
+    plain = "".join(each for each in unicodedata.normalize("NFD", text) if not unicodedata.combining(each))
+    return sorted(set(_WORD.findall(plain.lower())) - _STOP - _TURNING)
 
 
 def score(found: Mapping[int, set[int]], opened: int, trust: Mapping[int, tuple[str, str]]) -> list[Scored]:

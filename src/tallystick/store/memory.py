@@ -194,6 +194,7 @@ class MemoryLog:
             derivation.value if derivation else "inferred",
             outcome.value if outcome else "none",
             "; ".join(each.reason for each in (derivation, outcome) if each and each.reason),
+            max(row.said_at, *(touch.said_at for touch in self._views.touches_of[row.claim] if touch.seq <= as_of), -1),
         )
 
     def count(self, selection: Selection) -> int:

@@ -49,6 +49,8 @@ class Belief(NamedTuple):
     outcome: str
     reason: str
     """Reasons of the two verdicts, derivation first, ``; `` between."""
+    said_at: int
+    """When it was last said by the point, microseconds UTC; -1 where no record says."""
 
 
 class Selection(NamedTuple):

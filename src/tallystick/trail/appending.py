@@ -183,7 +183,7 @@ class Appender:
         bodies = parts or {}
         digests = []
         for name in sorted(bodies):
-            salt = self._salt()
+            salt = self.salt()
             self._parts.append(PartRow(seq, name, salt, bodies[name]))
             digests.append((name, part_digest(salt, bodies[name])))
         entry = Entry(
@@ -208,7 +208,8 @@ class Appender:
             self.flush()
         return seq
 
-    def _salt(self) -> bytes:
+    def salt(self) -> bytes:
+        """32 random bytes, never given twice."""
         if not self._salts:
             pool = self._entropy(32 * _SALTS_AT_ONCE)
             self._salts = [pool[at : at + 32] for at in range(0, len(pool), 32)]

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from tallystick.extractors.protocol import Extractor
 from tallystick.model.claim import Candidate
 from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts
-from tallystick.verifiers.signals import Signals
+from tallystick.verifiers.signals import Signals, signal_of
 
 REMEMBERED_BYTES = 48 * 1024 * 1024
 """Text of recent events kept for certifying; a quote is certified when its candidate is offered, so little is needed."""
@@ -41,7 +41,9 @@ class Observation:
         self.seen += 1
         self._remember(event, position)
         if event.kind is EventKind.TOOL_RESULT:
-            self.signals.add_event(event, position)
+            signal = signal_of(event, position)
+            if signal is not None:
+                self.signals.add(signal)
         elif event.kind is EventKind.MESSAGE:
             self.signals.add_message(event, position)
         if (event.origin is Origin.BRIEFING or "own_tool" in event.flags) and self._surfaced_chars < SURFACED_CHARS:

@@ -109,7 +109,7 @@ class SqliteLog:
         sql, bindings = _filtered(_SQL["believed"], selection)
         s = selection.as_of
         found: list[Belief] = []
-        for row in self._db.execute(sql + " ORDER BY v.claim", (s, s, s, s, selection.after, *bindings)):
+        for row in self._db.execute(sql + " ORDER BY v.claim", (s, s, s, s, s, selection.after, *bindings)):
             belief = _belief(row)
             if selection.valid_at is None or selects(selection, belief.row, belief.version):
                 found.append(belief)
@@ -281,7 +281,7 @@ def _belief(row: Sequence[Any]) -> Belief:
     version = Version(row[0], row[8], row[9], _intervals(row[10]))
     text = None if row[11] is None else str(row[11], "utf-8", "replace")
     reasons = "; ".join(reason for reason in (row[13], row[15]) if reason)
-    return Belief(_claim(row[:8]), version, text, row[12] or "inferred", row[14] or "none", reasons)
+    return Belief(_claim(row[:8]), version, text, row[12] or "inferred", row[14] or "none", reasons, row[16])
 
 
 def _claim(row: Sequence[Any]) -> ClaimRow:

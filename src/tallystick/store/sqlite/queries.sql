@@ -63,10 +63,10 @@ INSERT INTO verdict (claim, axis, seq, value, reason) VALUES (?, ?, ?, ?, ?)
 SELECT claim, axis, seq, value, reason FROM verdict WHERE claim = ? ORDER BY axis, seq;
 
 -- name: add_touch
-INSERT INTO touch (claim, seq, kind) VALUES (?, ?, ?);
+INSERT INTO touch (claim, seq, kind, said_at) VALUES (?, ?, ?, ?);
 
 -- name: touches
-SELECT claim, seq, kind FROM touch WHERE claim = ? ORDER BY seq;
+SELECT claim, seq, kind, said_at FROM touch WHERE claim = ? ORDER BY seq;
 
 -- name: add_link
 INSERT INTO link (seq, newer, older, kind) VALUES (?, ?, ?, ?);
@@ -96,9 +96,10 @@ INSERT INTO words (rowid, text) VALUES (?, ?);
 SELECT rowid FROM words WHERE words MATCH ? AND rowid <= ? ORDER BY rowid;
 
 -- name: believed
--- as_of (4 times), after; the holder and kind filters are added by the caller
+-- as_of (5 times), after; the holder and kind filters are added by the caller
 SELECT c.claim, c.holder, c.kind, c.origin, c.lineage, c.session, c.said_at, c.tokens, v.tx_from, v.tx_to, v.valid,
-       p.body, d.value, d.reason, o.value, o.reason
+       p.body, d.value, d.reason, o.value, o.reason,
+       max(c.said_at, coalesce((SELECT max(said_at) FROM touch WHERE claim = v.claim AND seq <= ?), -1))
 FROM version AS v
 CROSS JOIN claim AS c ON c.claim = v.claim
 LEFT JOIN part AS p ON p.seq = v.claim AND p.name = 'text'
@@ -160,7 +161,7 @@ SELECT claim, tx_from, tx_to, valid, holder FROM version ORDER BY claim, tx_from
 SELECT claim, axis, seq, value, reason FROM verdict ORDER BY claim, axis, seq;
 
 -- name: rows_touch
-SELECT claim, seq, kind FROM touch ORDER BY claim, seq;
+SELECT claim, seq, kind, said_at FROM touch ORDER BY claim, seq;
 
 -- name: rows_link
 SELECT seq, newer, older, kind FROM link ORDER BY seq, newer, older, kind;

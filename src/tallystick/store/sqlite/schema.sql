@@ -108,9 +108,10 @@ CREATE TABLE verdict (
 ) WITHOUT ROWID, STRICT;
 
 CREATE TABLE touch (
-    claim INTEGER NOT NULL,
-    seq   INTEGER NOT NULL,
-    kind  TEXT NOT NULL,
+    claim   INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    kind    TEXT NOT NULL,
+    said_at INTEGER NOT NULL,
     PRIMARY KEY (claim, seq)
 ) WITHOUT ROWID, STRICT;
 

@@ -1,0 +1,82 @@
+"""Where things are: the trail, what is kept outside it, the harnesses' folders, and whose memory is asked for."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tallystick.model.evidence import SessionFacts
+
+PERSON_VARIABLE = "TALLY_PERSON"
+
+
+class Places(NamedTuple):
+    """The folders of one installation."""
+
+    trail: Path
+    state: Path
+    """Keys, heads and checkpoints; outside the trail on purpose."""
+
+
+def places(trail: str | None, environ: Mapping[str, str]) -> Places:
+    """``--trail``, else ``$TALLY_TRAIL``, else the user's data folder; ``$TALLY_STATE``, else the user's state folder."""
+    chosen = trail or environ.get("TALLY_TRAIL")
+    state = environ.get("TALLY_STATE")
+    if chosen and state:
+        return Places(Path(chosen).expanduser(), Path(state).expanduser())
+    import platformdirs  # 15 ms; not needed where both are given
+
+    return Places(
+        Path(chosen).expanduser() if chosen else Path(platformdirs.user_data_dir("tallystick")) / "trail",
+        Path(state).expanduser() if state else Path(platformdirs.user_state_dir("tallystick")),
+    )
+
+
+def session_folders(environ: Mapping[str, str], home: Path) -> list[Path]:
+    """Where the known harnesses keep their sessions on this machine; only folders that are there."""
+    claude = environ.get("CLAUDE_CONFIG_DIR")
+    codex = environ.get("CODEX_HOME")
+    candidates = [
+        *([Path(claude) / "projects"] if claude else [home / ".claude/projects", home / ".config/claude/projects"]),
+        Path(codex) / "sessions" if codex else home / ".codex/sessions",
+        Path(codex) / "archived_sessions" if codex else home / ".codex/archived_sessions",
+        home / ".gemini/tmp",
+    ]
+    return [path for path in candidates if path.is_dir()]
+
+
+def person_name(environ: Mapping[str, str]) -> str:
+    """Name of the person's holder: ``$TALLY_PERSON``, else the login name."""
+    try:
+        return f"person:{environ.get(PERSON_VARIABLE) or getpass.getuser()}"
+    except (OSError, KeyError):
+        return "person:unknown"
+
+
+def project_of(facts: SessionFacts) -> str:
+    """Name of a session's project: the folder it ran in, as the record says it (docs/decisions/0004)."""
+    return f"project:{facts.cwd or facts.repository or 'unknown'}"
+
+
+def project_here(folder: Path) -> str:
+    """Name of the project one stands in: the top of its git work tree, else the folder itself."""
+    try:
+        found = subprocess.run(  # noqa: S603
+            ["git", "-C", str(folder), "rev-parse", "--show-toplevel"],  # noqa: S607
+            capture_output=True,
+            text=True,
+            timeout=2,
+            check=False,
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        found = ""
+    return f"project:{found or folder}"
+
+
+def entropy(size: int) -> bytes:
+    """Random bytes of the operating system."""
+    return os.urandom(size)

@@ -1,0 +1,414 @@
+"""Ingest: transcripts in, archived events and certified claims out, with an account of every record (EVID.1–12)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tallystick.beliefs import Name
+from tallystick.errors import NotATranscript, UsageError
+from tallystick.extractors.protocol import Extractor
+from tallystick.log.canonical import encode, entry_from_bytes
+from tallystick.model.entry import EntryKind, LogName
+from tallystick.model.evidence import Event, SessionFacts
+from tallystick.redaction import REDACTOR, redact
+from tallystick.store.protocol import Reading, SourceRow
+from tallystick.trail import Appender, Trail
+from tallystick.trail.archive import ArchiveReader, Packer, event_id
+from tallystick.transcripts.protocol import Adapter, PendingCall, Reader
+from tallystick.transcripts.sources import (
+    FileState,
+    Unreadable,
+    adapter_for,
+    found_files,
+    mark,
+    records_of,
+    state_of,
+    whole_digest,
+)
+from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote
+from tallystick.workflows.observing import Observation
+from tallystick.workflows.reconciling import Holders, Reconciler
+
+SLICE_BYTES = 16 * 1024 * 1024
+SLICE_EVENTS = 20_000
+"""A longer session is committed in slices of this many events or bytes of text."""
+
+
+class IngestProblem(NamedTuple):
+    """Something that could not be read; ``line`` is 0 where it is the file as a whole."""
+
+    file: str
+    line: int
+    reason: str
+
+
+class Tools(NamedTuple):
+    """What ingest is handed: nothing here is chosen by the workflow."""
+
+    adapters: Sequence[Adapter]
+    extractor: Callable[[], Extractor]
+    count_tokens: Callable[[str], int]
+    person: str
+    """Name of the person's holder."""
+    project_of: Callable[[SessionFacts], str]
+    """Name of the project's holder for a session."""
+    settle: Callable[[str], str]
+    since: int | None = None
+    """Only files changed at or after this instant."""
+    thorough: bool = False
+    progress: Callable[[str, int], None] = lambda _name, _bytes: None
+    """Told the name of each file and its size when it is done."""
+
+
+class IngestReport:
+    """What happened, for the caller to show; filled as the work goes on."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self.sessions: set[int] = set()
+        self.events = 0
+        self.skipped_unchanged = 0
+        self.bytes = 0
+        self.seconds = 0.0
+        self.size = 0
+        self.problems: list[IngestProblem] = []
+        self.refused: list[Unreadable] = []
+        """Paths that the caller named and that gave nothing."""
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def claims(self) -> int:
+        """Claims opened."""
+        return self.counts["claims:asserted"]
+
+
+def ingest(trail: Trail, paths: Sequence[Path], tools: Tools) -> IngestReport:
+    """Read every transcript among ``paths`` and keep what it says. Problems are counted and reported, never raised.
+
+    Raises:
+        MachineError: the trail cannot be written; what was committed before stays.
+    """
+    began = time.perf_counter()
+    report = IngestReport()
+    files, bad = found_files(paths)
+    for each in bad:
+        report.problems.append(IngestProblem(each.path, 0, each.reason))
+        if each.asked:
+            report.refused.append(each)
+    named = {path for path in paths if not path.is_dir()}
+    wrote = False
+    for path in files:
+        wrote |= _file(trail, path, tools, report, asked=path in named)
+    if wrote:
+        trail.seal(LogName.MEMORY)
+    with trail.reading() as rows:
+        report.size = rows.head().size
+    report.seconds = time.perf_counter() - began
+    return report
+
+
+def _file(trail: Trail, path: Path, tools: Tools, report: IngestReport, *, asked: bool) -> bool:
+    """Read one file; True when anything was written."""
+    try:
+        state = state_of(path)
+        if tools.since is not None and state.mtime_ns // 1000 < tools.since:
+            report.counts["files_before_since"] += 1
+            return False
+        start = _where_to_start(trail, path, state, tools, report)
+        if start is None:
+            report.skipped_unchanged += 1
+            return False
+        adapter = adapter_for(path, tools.adapters)
+        read = _SourceRead(trail, path, state, adapter, tools, report, start)
+        read.run()
+    except NotATranscript as error:
+        report.counts["files_not_transcripts"] += 1
+        _refuse(report, path, str(error), asked=asked)
+        return False
+    except UsageError as error:
+        _refuse(report, path, str(error), asked=True)
+        return False
+    except OSError as error:
+        _refuse(report, path, error.strerror or str(error), asked=asked)
+        return False
+    tools.progress(path.name, state.size)
+    return read.wrote
+
+
+def _refuse(report: IngestReport, path: Path, reason: str, *, asked: bool) -> None:
+    reason = reason.removeprefix(f"{path}: ")
+    report.problems.append(IngestProblem(str(path), 0, reason))
+    if asked:
+        report.refused.append(Unreadable(str(path), reason, asked=True))
+
+
+class _Start(NamedTuple):
+    """Where reading a file begins, and what was noted of it."""
+
+    offset: int
+    line: int
+    calls: dict[str, PendingCall]
+    session: int
+    """-1 where the file was never read."""
+
+
+_ANEW = _Start(0, 1, {}, -1)
+
+
+def _where_to_start(trail: Trail, path: Path, state: FileState, tools: Tools, report: IngestReport) -> _Start | None:
+    """None for an unchanged file (EVID.4). A grown one goes on after a look that what was read is still there."""
+    if not trail.id:
+        return _ANEW
+    with trail.reading() as rows:
+        noted = rows.source(str(path))
+    if noted is None:
+        return _ANEW
+
+    def digest(data: bytes) -> bytes:
+        return trail.outside.digest(trail.id, data)
+
+    same_state = (noted.size, noted.mtime_ns, noted.inode) == state
+    if same_state and not tools.thorough:
+        return None
+    whole = state.size >= noted.offset and mark(path, noted.offset, digest) == noted.mark
+    if whole and tools.thorough:
+        whole = noted.digest != b"" and whole_digest(path, noted.offset, digest) == noted.digest
+    if whole and same_state:
+        return None
+    if whole:
+        return _Start(noted.offset, noted.line, _calls_from(noted.calls), noted.session)
+    report.counts["files_rewritten" if noted.digest or not tools.thorough else "files_checked_whole"] += 1
+    return _ANEW
+
+
+class _SourceRead:
+    """One reading of one file: events into slices, then the session's claims with the last slice."""
+
+    def __init__(
+        self,
+        trail: Trail,
+        path: Path,
+        state: FileState,
+        adapter: Adapter,
+        tools: Tools,
+        report: IngestReport,
+        start: _Start,
+    ) -> None:
+        self._trail = trail
+        self._path = path
+        self._state = state
+        self._adapter = adapter
+        self._tools = tools
+        self._report = report
+        self._start = start
+        self._session = start.session
+        self._reader: Reader = adapter.reader("/".join(path.parts[-3:]), start.calls)
+        self._observation = Observation(tools.extractor(), "")
+        self._slice: list[tuple[str, Event]] = []
+        self._slice_bytes = 0
+        self._changed = False
+        self.wrote = False
+
+    def run(self) -> None:
+        """Read to the end of what is there."""
+        if self._start.offset:
+            self._replay_archive()
+        with self._path.open("rb") as stream:
+            records = records_of(self._adapter, stream, self._start.offset, self._start.line)
+            for event in self._reader.read(records):
+                self._take(event)
+            position = records.position
+        self._account(records.problems)
+        if self._reader.records or self._start.offset:
+            self._finish(position)
+
+    def _replay_archive(self) -> None:
+        """A grown session is observed from its beginning; what was read before comes from the archive."""
+        facts = self._reader.facts
+        with self._trail.reading() as rows:
+            for event, content in ArchiveReader(rows).session(self._session):
+                self._observation.take(content._replace(uid=event), facts)
+
+    def _take(self, event: Event) -> None:
+        clean = redact(event.text)
+        if clean.counts:
+            self._report.counts.update({f"redacted:{kind}": n for kind, n in clean.counts.items()})
+            event = event._replace(text=clean.text)
+        if event.command:
+            event = event._replace(command=redact(event.command).text)
+        facts = self._reader.facts
+        place = event_id(facts.harness, facts.native_id, facts.thread, event.uid)
+        self._observation.take(event._replace(uid=place), facts)
+        self._slice.append((place, event))
+        self._slice_bytes += len(event.text)
+        self._report.events += 1
+        if self._slice_bytes >= SLICE_BYTES or len(self._slice) >= SLICE_EVENTS:
+            with self._trail.writing() as appender:
+                self._keep(appender)
+            self.wrote = True
+
+    def _keep(self, appender: Appender) -> None:
+        """Archive the slice under its session; events that are there already add nothing (EVID.5)."""
+        rows = appender.rows
+        session = self._find_session(appender)
+        known = {row.event for row in rows.session_events(session)}
+        archive = ArchiveReader(rows)
+        packer = Packer(session=session, first=len(known), block=rows.next_block(), salts=appender.salt)
+        added = 0
+        for event, content in self._slice:
+            if event in known:
+                self._report.counts["events_known"] += 1
+                continue
+            known.add(event)
+            added += 1
+            elsewhere = rows.event(event)
+            if elsewhere is None:
+                packer.add(event, content)
+            else:
+                self._report.counts["events_shared"] += 1
+                packer.adopt(elsewhere, archive.record(elsewhere))
+        self._slice, self._slice_bytes = [], 0
+        if added:
+            made = packer.finish({"reader": self._adapter.name, "redactor": REDACTOR})
+            rows.archive(made.blocks, made.events)
+            source = encode({"path": str(self._path)})
+            appender.add(EntryKind.OBSERVED, {"manifest": made.manifest, "source": source}, refs=[session])
+            self._changed = True
+            self._report.counts["events_archived"] += added
+
+    def _find_session(self, appender: Appender) -> int:
+        facts = self._reader.facts
+        native = facts.native_id or self._path.stem
+        if self._session < 0:
+            self._session = session_seq(appender.rows, facts.harness, native, facts.thread)
+        if self._session < 0:
+            project = appender.holder(self._tools.project_of(facts), "project")
+            about = {
+                "branch": facts.branch,
+                "cwd": facts.cwd,
+                "harness": facts.harness,
+                "name": native,
+                "parent": facts.parent,
+                "repository": facts.repository,
+                "thread": facts.thread,
+                "title": facts.title,
+                "version": facts.version,
+            }
+            body = {
+                name: redact(value).text.encode("utf-8", "replace").decode() for name, value in about.items() if value
+            }
+            self._session = appender.add(EntryKind.INTRODUCED, {"session": encode(body)}, holder=project)
+            self._changed = True
+        self._report.sessions.add(self._session)
+        return self._session
+
+    def _account(self, unread: Sequence[object]) -> None:
+        reader, report = self._reader, self._report
+        report.files += 1
+        report.bytes += self._state.size - self._start.offset
+        report.counts["records"] += reader.records
+        report.counts["records_with_events"] += reader.records_with_events
+        report.counts.update(reader.counts)
+        for problem in (*reader.problems, *unread):
+            line, reason = getattr(problem, "line", 0), getattr(problem, "reason", str(problem))
+            report.problems.append(IngestProblem(str(self._path), line, reason))
+        report.counts["records_unreadable"] += len(reader.problems)
+        report.counts["lines_skipped"] += len(unread)
+        if reader.records and not self._observation.seen:
+            known = reader.records == sum(n for kind, n in reader.counts.items() if kind.startswith("record:"))
+            unknown = sum(n for kind, n in reader.counts.items() if kind.startswith("record:unknown"))
+            if not known or unknown:
+                reason = f"no events in {reader.records} records: the harness may have renamed them; nothing was kept"
+                report.problems.append(IngestProblem(str(self._path), 0, reason))
+
+    def _finish(self, position: tuple[int, int]) -> None:
+        """The last slice, the claims and the note of how far the file was read, in one transaction."""
+        self._observation.close()
+        with self._trail.writing() as appender:
+            if self._slice or self._session >= 0:
+                self._keep(appender)
+            if self._changed:
+                self._say(appender)
+            digest = self._digest
+            offset, line = position
+            whole = whole_digest(self._path, offset, digest) if self._tools.thorough else b""
+            appender.rows.note_source(
+                SourceRow(
+                    str(self._path),
+                    self._session,
+                    *self._state,
+                    offset,
+                    line,
+                    mark(self._path, offset, digest),
+                    whole,
+                    json.dumps(self._reader.calls).encode(),
+                )
+            )
+        self.wrote = True
+
+    def _digest(self, data: bytes) -> bytes:
+        return self._trail.outside.digest(self._trail.id, data)
+
+    def _say(self, appender: Appender) -> None:
+        """Certify what the extractor offered, and reconcile it with what is believed."""
+        project = _holder_of(appender.rows, self._session)
+        holders = Holders(project, appender.holder(self._tools.person, "person"))
+        reconciler = Reconciler(appender, holders, self._digest, self._tools.count_tokens)
+        reconciler.session(self._session, list(self._certified()), self._observation.extractor.name)
+        self._report.counts.update({f"claims:{name}": n for name, n in reconciler.counts.items()})
+
+    def _certified(self) -> Iterator[Certified]:
+        facts, seen = self._reader.facts, self._observation
+        for offered, event, position in seen.candidates:
+            if event is None:
+                self._report.counts["candidates_without_event"] += 1
+                continue
+            candidate = capped(offered._replace(origin=event.origin))
+            session = f"s{self._session}"
+            quoted = certify_quote(candidate, [event], seen.surfaced, session)
+            outcome = certify_outcome(
+                candidate,
+                seen.signals,
+                position=position,
+                thread=event.thread,
+                session=session,
+                has_results=facts.has_results,
+            )
+            verdicts = (quoted,) if outcome is None else (quoted, outcome)
+            yield Certified(candidate, event.uid, position, verdicts, self._tools.settle(candidate.text))
+
+
+def session_seq(rows: Reading, harness: str, native: str, thread: str) -> int:
+    """Our number of a session, by the harness's own id and thread; -1 where it is not known."""
+    for name in rows.names("session"):
+        facts = session_facts(name)
+        if (name.name, facts.get("harness", ""), facts.get("thread", "")) == (native, harness, thread):
+            return name.seq
+    return -1
+
+
+def session_facts(name: Name) -> dict[str, str]:
+    """What was said of a session when it was introduced."""
+    try:
+        facts = json.loads(name.facts)
+    except ValueError:
+        return {}
+    return {key: value for key, value in facts.items() if isinstance(value, str)} if isinstance(facts, dict) else {}
+
+
+def _holder_of(rows: Reading, session: int) -> str:
+    """The holder under which a session was introduced."""
+    return next((entry_from_bytes(row.canon).holder for row in rows.entries(session, session + 1)), "")
+
+
+def _calls_from(data: bytes) -> dict[str, PendingCall]:
+    calls = json.loads(data)
+    return {
+        name: PendingCall(tool, command, tuple(paths), tuple(flags))
+        for name, (tool, command, paths, flags) in calls.items()
+    }

@@ -1,0 +1,290 @@
+"""Reconciling: what a session says now against what is already believed, as entries (CARRY.4, 6, TIME.8, 12, 13).
+
+Nothing is merged, retired or superseded by similarity. The same words of the same kind are the same claim; words that say
+the contrary are linked and both kept; a claim that its own session no longer bears out once it went on is withdrawn.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from tallystick.beliefs import ClaimRow, facets_of
+from tallystick.language.polarity import negations
+from tallystick.model.claim import Candidate, ClaimKind
+from tallystick.model.entry import EntryKind
+from tallystick.model.temporal import UNKNOWN_VALID_TIME, ValidTime
+from tallystick.ranking import content_words
+from tallystick.store.protocol import Reading
+from tallystick.trail import Appender
+from tallystick.workflows.certifying import Certified, verdict_part, words_shown
+
+JUDGED_AT_ONCE = 50
+WITHDRAWN = "the session went on and no longer bears this out"
+
+
+class Holders(NamedTuple):
+    """In whose memory a session's claims stand, by id."""
+
+    project: str
+    person: str
+
+    def of(self, candidate: Candidate) -> str:
+        """A person's preferences follow the person; everything else stays with the project."""
+        return self.person if candidate.kind is ClaimKind.PREFERENCE else self.project
+
+
+class Known(NamedTuple):
+    """A claim of before, with the events that bear it."""
+
+    claim: int
+    is_open: bool
+    events: frozenset[str]
+    withdrawn: bool
+    """Closed by an earlier reading of its own session, and by nobody else."""
+    said_at: int
+
+
+class Reconciler:
+    """Appends what a session says to a trail that may know part of it."""
+
+    def __init__(
+        self, appender: Appender, holders: Holders, digest: Callable[[bytes], bytes], count_tokens: Callable[[str], int]
+    ) -> None:
+        self._to = appender
+        self._holders = holders
+        self._digest = digest
+        self._count_tokens = count_tokens
+        self._verdicts: dict[int, bytes] = {}
+        self._filed: dict[bytes, int] = {}
+        self._texts: dict[int, str] = {}
+        self._borne: set[tuple[int, str]] = set()
+        self.counts: Counter[str] = Counter()
+
+    def session(self, session: int, said: Sequence[Certified], by: str) -> None:
+        """Append everything that one session says, and withdraw what it said before and no longer does.
+
+        ``by`` names the extractor; claims that came another way are never withdrawn here.
+        """
+        rows = self._to.rows
+        before = [row for row in rows.claims_of(session) if rows.open_version(row.claim)]
+        keys = [self._key(certified.candidate) for certified in said]
+        known = self._known(rows, said, keys)
+        told = {claim: known_claim(rows, claim) for claim in set(known.values())}
+        offered = {known[key] for key in keys if key in known}
+        for certified, key in zip(said, keys, strict=True):
+            claim = self._filed.get(key, known.get(key))
+            if claim is None:
+                self.assert_claim(certified, session, by, key=key)
+            elif claim in told:
+                self._again(told[claim], certified, session, by, key)
+            elif (claim, certified.event) not in self._borne:
+                self._reconfirm(claim, certified, session)
+        self._withdraw(rows, [row for row in before if row.claim not in offered], session, by)
+        self.finish()
+
+    def _known(self, rows: Reading, said: Sequence[Certified], keys: Sequence[bytes]) -> dict[bytes, int]:
+        """Claims of before by the key of what is said: byte-equal text, or else equal ``about``."""
+        known: dict[bytes, int] = {}
+        for certified, key in zip(said, keys, strict=True):
+            for each in (key, *self._about_key(certified.candidate)):
+                if key not in known and (claim := rows.same(each)) is not None:
+                    known[key] = claim
+        return known
+
+    def assert_claim(self, certified: Certified, session: int, by: str, *, key: bytes = b"", again: int = -1) -> int:
+        """Open a claim and return its id; ``again`` names the closed one that it takes up."""
+        candidate = certified.candidate
+        holder = self._holders.of(candidate)
+        facets = {
+            "attribute": candidate.about.attribute,
+            "by": by,
+            "event": certified.event,
+            "kind": str(candidate.kind),
+            "origin": str(candidate.origin),
+            "said_at": -1 if candidate.said_at is None else candidate.said_at,
+            "session": session,
+            "subject": candidate.about.subject,
+            "tokens": self._count_tokens(words_shown(candidate)),
+            "value": candidate.about.value,
+        }
+        parts = {
+            "facets": _json({name: value for name, value in facets.items() if value != ""}),
+            "text": _utf8(candidate.text),
+        }
+        if candidate.quote:
+            parts["quote"] = _utf8(candidate.quote)
+        if candidate.valid != UNKNOWN_VALID_TIME:
+            parts["valid"] = valid_part(candidate.valid)
+        claim = self._to.add(EntryKind.ASSERTED, parts, refs=[again] if again >= 0 else [], holder=holder)
+        self.counts["asserted"] += 1
+        self.opened(claim, certified, key or self._key(candidate))
+        return claim
+
+    def opened(self, claim: int, certified: Certified, key: bytes) -> None:
+        """What follows when a claim has been opened: its verdicts, its keys, and its conflicts."""
+        candidate = certified.candidate
+        self._borne.add((claim, certified.event))
+        self._judge(claim, certified)
+        self._filed[key] = claim
+        self._texts[claim] = candidate.text
+        for other_key in self._about_key(candidate):
+            self._filed[other_key] = claim
+        self._conflict(claim, candidate)
+
+    def _again(self, known: Known, certified: Certified, session: int, by: str, key: bytes) -> None:
+        if certified.event in known.events or (known.claim, certified.event) in self._borne:
+            if known.is_open:
+                self._rejudge(known.claim, certified)
+            elif known.withdrawn:
+                self.assert_claim(certified, session, by, key=key, again=known.claim)
+            return
+        if not known.is_open:
+            self.assert_claim(certified, session, by, key=key, again=known.claim)
+            return
+        self._reconfirm(known.claim, certified, session)
+        if (certified.candidate.said_at or -1) >= known.said_at:
+            self._judge(known.claim, certified)
+
+    def _reconfirm(self, claim: int, certified: Certified, session: int) -> None:
+        """A second observation, no second claim (TIME.12)."""
+        said_at = certified.candidate.said_at
+        facets = {"event": certified.event, "said_at": -1 if said_at is None else said_at, "session": session}
+        parts = {"facets": _json(facets)}
+        if certified.candidate.quote:
+            parts["quote"] = _utf8(certified.candidate.quote)
+        self._borne.add((claim, certified.event))
+        self._to.add(EntryKind.RECONFIRMED, parts, refs=[claim])
+        self.counts["reconfirmed"] += 1
+
+    def _judge(self, claim: int, certified: Certified) -> None:
+        self._verdicts[claim] = verdict_part(certified.verdicts, certified.settle)
+        if len(self._verdicts) >= JUDGED_AT_ONCE:
+            self._write_verdicts()
+
+    def _rejudge(self, claim: int, certified: Certified) -> None:
+        """A verdict is written again only where it changed (TIME.13)."""
+        standing = {row.axis: (row.value, row.reason) for row in self._to.rows.verdicts(claim)}
+        now = {
+            "outcome" if verdict.verifier.startswith("outcome/") else "derivation": (str(verdict.value), verdict.reason)
+            for verdict in certified.verdicts
+        }
+        if any(standing.get(axis) != value for axis, value in now.items()):
+            self._judge(claim, certified)
+            self.counts["rejudged"] += 1
+
+    def _write_verdicts(self) -> None:
+        if self._verdicts:
+            parts = {f"verdict/{claim}": body for claim, body in self._verdicts.items()}
+            self._to.add(EntryKind.JUDGED, parts, refs=sorted(self._verdicts))
+            self._verdicts = {}
+
+    def _withdraw(self, rows: Reading, gone: Iterable[ClaimRow], session: int, by: str) -> None:
+        for row in gone:
+            parts = {part.name: part.body for part in rows.parts(row.claim)}
+            others = [event for event in known_claim(rows, row.claim).events if event != facets_of(parts).event]
+            if _by(parts) == by and not others:
+                self._to.add(EntryKind.RETRACTED, {"because": _utf8(WITHDRAWN), "withdrawn": b"{}"}, refs=[row.claim])
+                self.counts["withdrawn"] += 1
+
+    def _conflict(self, claim: int, candidate: Candidate) -> None:
+        """Flag an open claim of the same holder that says the contrary in the same words; resolve nothing (CARRY.4)."""
+        words = content_words(candidate.text)
+        if len(words) < 2:
+            return
+        key = self._digest("\0".join(["words", self._holders.of(candidate), *words]).encode())
+        other = self._filed.get(key)
+        rows = None
+        if other is None:
+            rows = self._to.rows
+            other = rows.same(key)
+        self._filed[key] = claim
+        if other is None or other == claim:
+            return
+        rows = rows or self._to.rows
+        text = self._texts.get(other) or _text(rows, other)
+        if rows.open_version(other) and _denies(text) != _denies(candidate.text):
+            older = rows.claim_row(other)
+            said = -1 if candidate.said_at is None else candidate.said_at
+            newer, earlier = (claim, other) if older is None or said >= older.said_at else (other, claim)
+            self._to.add(EntryKind.LINKED, {"contradicts": b"{}"}, refs=[newer, earlier])
+            self.counts["contradictions"] += 1
+
+    def finish(self) -> None:
+        """Write what is still held back."""
+        self._write_verdicts()
+        self._to.rows.file(self._filed.items())
+        self._filed = {}
+
+    def _key(self, candidate: Candidate) -> bytes:
+        """Same holder, same kind, byte-equal text."""
+        return self._digest(
+            f"text\0{self._holders.of(candidate)}\0{candidate.kind}\0{candidate.text}".encode("utf-8", "replace")
+        )
+
+    def _about_key(self, candidate: Candidate) -> list[bytes]:
+        if not all(candidate.about):
+            return []
+        return [
+            self._digest("\0".join(["about", self._holders.of(candidate), candidate.kind, *candidate.about]).encode())
+        ]
+
+
+def known_claim(rows: Reading, claim: int) -> Known:
+    """What is known of a claim: whether it is held, and which events bear it."""
+    parts = {part.name: part.body for part in rows.parts(claim)}
+    facets = facets_of(parts)
+    events = {facets.event}
+    said_at = facets.said_at
+    last = ""
+    for touch in rows.touches(claim):
+        last = touch.kind
+        if touch.kind == EntryKind.RECONFIRMED:
+            again = facets_of({part.name: part.body for part in rows.parts(touch.seq)})
+            events.add(again.event)
+            said_at = max(said_at, again.said_at)
+    is_open = rows.open_version(claim) is not None
+    withdrawn = False
+    if not is_open and last == EntryKind.RETRACTED:
+        seq = rows.touches(claim)[-1].seq
+        withdrawn = any(part.name == "withdrawn" for part in rows.parts(seq))
+    return Known(claim, is_open, frozenset(events), withdrawn, said_at)
+
+
+def valid_part(valid: ValidTime) -> bytes:
+    """The bytes of a ``valid`` part."""
+    return _json(
+        {
+            "end_known": valid.end_known,
+            "flags": list(valid.flags),
+            "intervals": [list(interval) for interval in valid.intervals],
+            "precision": valid.precision,
+            "start_known": valid.start_known,
+            "words": valid.words,
+        }
+    )
+
+
+def _by(parts: dict[str, bytes]) -> str:
+    try:
+        return str(json.loads(parts.get("facets", b"{}")).get("by", ""))
+    except ValueError:
+        return ""
+
+
+def _text(rows: Reading, claim: int) -> str:
+    return next((part.body.decode("utf-8", "replace") for part in rows.parts(claim) if part.name == "text"), "")
+
+
+def _denies(text: str) -> bool:
+    return len(negations(text)) % 2 == 1
+
+
+def _json(value: dict[str, object]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
