@@ -237,6 +237,14 @@ def test_an_event_without_its_item_is_the_person() -> None:
     assert told(rollout(meta(), said("oui"), item("user", "oui"), said("oui"))) == [("user", "oui"), ("user", "oui")]
 
 
+def test_an_event_before_its_item_is_one_turn() -> None:
+    """EVID.6: the two copies are one turn in either order."""
+    assert told(rollout(meta(), said("stop"), TOKENS, item("user", "stop"), item("assistant", "ok"))) == [
+        ("user", "stop"),
+        ("assistant", "ok"),
+    ]
+
+
 def test_a_file_without_events_is_read_from_its_items() -> None:
     """EVID.12: where no event names the person's turns, the items do, the injected ones apart."""
     data = rollout(
@@ -415,6 +423,8 @@ def test_results_and_calls_that_have_no_other_half() -> None:
     )
     assert (events[1].status, events[1].exit_code, events[1].uid) == (Status.UNKNOWN, None, "out:gone")
     assert list(reader.calls) == ["open"]
+    for out in ("exec command rejected by user", "aborted by user after 1.0s", "unsupported call: x"):
+        assert read(rollout(meta(), output("gone", out)))[0][0].status is Status.UNKNOWN
 
 
 def test_commands_and_paths_of_calls() -> None:

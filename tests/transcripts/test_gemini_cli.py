@@ -256,6 +256,12 @@ def test_an_unreadable_document_is_a_problem(data: bytes) -> None:
     assert (events, reader.records, len(reader.problems)) == ([], 1, 1)
 
 
+def test_equal_messages_have_places_of_their_own() -> None:
+    """EVID.1: two messages of the same bytes are two events with two ids and two byte ranges."""
+    events, _ = read(document(message("user", "go on"), message("user", "go on")))
+    assert len({event.uid for event in events}) == len({event.locator.offset for event in events}) == 2
+
+
 def test_spoilt_characters_are_replaced() -> None:
     """EVID.2: lone surrogates and invalid UTF-8 cost their characters, not the document (failure case 37)."""
     data = document(message("user", "a XY b")).replace(b"XY", b"\\ud83d\xff")

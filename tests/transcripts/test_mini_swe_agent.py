@@ -183,6 +183,10 @@ def test_a_refusal_is_the_persons_words() -> None:
             "<pr_description>\nConsider the following PR description:\nfix it</pr_description>\nDO NOT MODIFY tests",
             "fix it",
         ),
+        (
+            "<pr_description>\nConsider the following PR description:\na </pr_description> b</pr_description>\nrules",
+            "a </pr_description> b",
+        ),
         ("just do it", "just do it"),
     ],
 )

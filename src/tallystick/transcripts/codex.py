@@ -151,7 +151,6 @@ class CodexReader:
         try:
             yield from self._paired(self._object(place, record.data), place)
         except shapes.UNREADABLE:
-            place.block = 0
             yield from self._salvaged(place)
         else:
             self._settle(place)
