@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections import Counter
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from corpora.regenerate import expected_path
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +21,7 @@ from tallystick.transcripts.claude_code import CLAUDE_CODE
 from tallystick.transcripts.claude_code_speech import reminders_apart, speech
 from tallystick.transcripts.lines import LineSource
 from tallystick.transcripts.protocol import MAX_TEXT_BYTES
+from tests.transcripts.golden import CORPORA, golden, sessions
 
 SHARED = Path(__file__).resolve().parents[2] / "../shared/data/transcripts"
 SESSION = "b25638d7-b104-4f06-a797-70ac33d069ed"
@@ -722,6 +725,46 @@ def test_a_file_of_made_up_types_keeps_counts_bounded() -> None:
     assert sum(reader.counts.values()) == 2002
     assert len(reader.counts) <= 502
     assert all(len(key) < 100 for key in reader.counts)
+
+
+# --- sessions kept with the project
+
+KEPT = sessions(CLAUDE_CODE.name)
+
+
+@pytest.mark.parametrize("session", KEPT, ids=lambda session: session.name)
+def test_kept_sessions_give_the_expected_events(session: Path) -> None:
+    """EVID.1: the events of each kept session are those that a person has read (``python -m corpora.regenerate``)."""
+    assert golden(CLAUDE_CODE, session) == expected_path(CLAUDE_CODE.name, session).read_text("utf-8")
+
+
+def test_kept_sessions_are_what_their_sources_say() -> None:
+    """EVID.1: each kept session has its digest, its licence text, and a place it came from; all are small."""
+    folder = CORPORA / CLAUDE_CODE.name
+    sources = json.loads((folder / "SOURCES.json").read_text("utf-8"))
+    assert {folder / source["file"] for source in sources} == {
+        path for path in folder.rglob("*.jsonl") if path.parent.name != "expected"
+    }
+    for source in sources:
+        assert hashlib.sha256((folder / source["file"]).read_bytes()).hexdigest() == source["sha256"], source["file"]
+        owner = "+".join(source["source_repo"].rsplit("/", 2)[-2:])
+        assert source["licence"] in (folder / f"{owner}.LICENSE").read_text("utf-8"), owner
+        assert source["commit"]
+        assert source["path"]
+    assert sum(source["size"] for source in sources) < 700_000
+
+
+class TestContractOnKeptSessions(ReaderContract):
+    """The contract again, on whole real sessions that are small and have no unreadable line."""
+
+    adapter = CLAUDE_CODE
+
+    def sources(self) -> dict[str, bytes]:
+        small = (session for session in KEPT if session.stat().st_size < 20_000)
+        return {"/".join(session.parts[-3:]): session.read_bytes() for session in small}
+
+    def with_unknown(self, data: bytes) -> bytes:
+        return insert_lines(data, b'{"type":"of-next-year"}')
 
 
 # --- all the real ones

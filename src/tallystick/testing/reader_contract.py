@@ -52,7 +52,7 @@ def insert_lines(data: bytes, *lines: bytes) -> bytes:
 
 def without_place(event: Event) -> Event:
     """``event`` without its place in the file, which moves when lines are put in before it."""
-    return event._replace(locator=event.locator._replace(line=0, index=0, offset=0))
+    return event._replace(locator=event.locator._replace(line=0, index=0, offset=0, length=0))
 
 
 class ReaderContract:
