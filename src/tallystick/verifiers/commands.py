@@ -353,7 +353,8 @@ def _git_exception(verb: str, rest: tuple[str, ...], kind: CommandKind) -> Comma
             return CommandKind.DELETE
         if any(word in ("-m", "-M", "--move") for word in rest):
             return CommandKind.RENAME
-        return CommandKind.LIST if rest[0].startswith("-") and verb == "branch" else CommandKind.CREATE
+        made = not rest[0].startswith("-") or rest[0] in ("-a", "-s", "-m", "-am", "-f")
+        return CommandKind.CREATE if made else CommandKind.LIST
     if verb == "worktree" and rest[:1] != ("add",):
         return CommandKind.DELETE if rest[:1] == ("remove",) else CommandKind.LIST
     if verb == "clean" and any("n" in word for word in rest if word.startswith("-") and not word.startswith("--")):

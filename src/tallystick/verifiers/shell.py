@@ -84,17 +84,18 @@ class _Parser:
     def step(self) -> None:
         """Take in one blank run, operator, redirection, comment or word."""
         text = self.text
-        blank = _BLANK.match(text, self.at)
-        if blank:
-            self.at = blank.end()
-        elif here := _HERE.match(text, self.at):
+        char = text[self.at]
+        if char in " \t\r":
+            blank = _BLANK.match(text, self.at)
+            self.at = blank.end() if blank else self.at + 1
+        elif char in "<>&0123456789" and (here := _HERE.match(text, self.at)):
             self.announce(here)
-        elif redirect := _REDIRECT.match(text, self.at):
+        elif char in "<>&0123456789" and (redirect := _REDIRECT.match(text, self.at)):
             self.redirect(redirect)
-        elif operator := _OPERATOR.match(text, self.at):
+        elif char in ";|&\n()" and (operator := _OPERATOR.match(text, self.at)):
             self.at = operator.end()
             self.operator(operator.group())
-        elif text[self.at] == "#":
+        elif char == "#":
             line_end = text.find("\n", self.at)
             self.at = self.end if line_end < 0 else line_end
         else:

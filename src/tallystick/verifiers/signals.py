@@ -1,0 +1,417 @@
+"""A tool result becomes a compact signal, and a session a bounded memory of them: what outcome claims are held against.
+
+A signal is small, since every one of a session is kept (the last ``MAX_SIGNALS``; dropped ones are counted). Reading a
+result looks at a bounded window of its output (``verifiers.outputs``), so a session of any size costs linear time
+(EVID.10, OUTCOME.3-5, OUTCOME.7).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from enum import StrEnum
+from typing import NamedTuple
+
+from tallystick.model.evidence import Event, EventKind, Origin, Status
+from tallystick.verifiers import outputs
+from tallystick.verifiers.commands import Action, actions
+from tallystick.verifiers.outputs import GitFacts, TestCounts
+from tallystick.verifiers.programs import CHECKS, LOOKING, CommandKind
+from tallystick.verifiers.speech import Speech, speech_of
+
+MAX_SIGNALS = 20_000
+MAX_SPEECHES = 4_000
+EXCERPT_CHARS = 200
+COMMAND_CHARS = 200
+_MAX_ACTIONS = 24
+_MAX_PATHS = 24
+
+
+class Result(StrEnum):
+    """How one action of a command ended, as far as the result shows it."""
+
+    OK = "ok"
+    FAILED = "failed"
+    WEAK = "weak"
+    """Ok on its face, but it shows little: nothing was run, all was cached, or the exit status is hidden."""
+    UNKNOWN = "unknown"
+
+
+class Signal(NamedTuple):
+    """What one tool result says of what was done."""
+
+    position: int
+    """Ordinal of its event in the session."""
+    event: str
+    thread: str
+    tool: str
+    command: str
+    """Cut to ``COMMAND_CHARS``; empty for tools that run no command."""
+    actions: tuple[Action, ...]
+    status: Status
+    exit_code: int | None = None
+    tests: TestCounts = TestCounts()
+    git: GitFacts = GitFacts()
+    clean: int = 0
+    """``outputs.cleanliness``"""
+    complains: bool = False
+    """The output says that something could not be done (``No such file``, ``fatal:`` …)."""
+    blank: bool = False
+    """It printed nothing."""
+    negative: bool = False
+    """A search that found nothing."""
+    paths: tuple[str, ...] = ()
+    """Files it wrote or edited, as the harness says."""
+    listed: tuple[str, ...] = ()
+    """Files that a diff or a status lists, or that error lines of a failed check name."""
+    added: str = ""
+    """The first lines that a shown diff adds."""
+    figures: str = ""
+    """Numbers printed with a name, one a line as ``name=number``."""
+    excerpt: str = ""
+    flags: tuple[str, ...] = ()
+
+    @property
+    def delegated(self) -> bool:
+        """A report of another agent, never a witness (OUTCOME.7)."""
+        return "delegated" in self.flags
+
+
+_EDIT_TOOL = re.compile(
+    r"(?:^|_|-)(create|add|write|update|edit|replace|delete|remove|rename|move|push|merge|commit|publish|deploy|patch)(?:_|-|$)"
+)
+_NOT_EDITING = re.compile(r"todo|plan|task|memory_search|thought|think", re.IGNORECASE)
+_SEARCH_TOOLS = frozenset(
+    ("grep", "glob", "search", "search_file_content", "find_by_name", "grep_search", "codebase_search")
+)
+_READ_TOOLS = frozenset(("read", "read_file", "ls", "list_directory", "webfetch", "websearch", "web_fetch", "view"))
+_VERB_KINDS = {
+    "create": CommandKind.CREATE, "add": CommandKind.CREATE, "write": CommandKind.CREATE, "update": CommandKind.EDIT,
+    "edit": CommandKind.EDIT, "replace": CommandKind.EDIT, "patch": CommandKind.EDIT, "delete": CommandKind.DELETE,
+    "remove": CommandKind.DELETE, "rename": CommandKind.RENAME, "move": CommandKind.RENAME, "push": CommandKind.PUSH,
+    "merge": CommandKind.MERGE, "commit": CommandKind.COMMIT, "publish": CommandKind.PUBLISH,
+    "deploy": CommandKind.DEPLOY,
+}  # fmt: skip
+
+
+def signal_of(event: Event, position: int) -> Signal | None:
+    """The signal of a tool result; None for other events and for results that say nothing of what was done."""
+    if event.kind is not EventKind.TOOL_RESULT:
+        return None
+    if event.origin is Origin.DELEGATED:
+        return _report(event, position)
+    if event.origin is not Origin.TOOL or event.status is Status.REJECTED or "own_tool" in event.flags:
+        return None
+    if event.command:
+        return _of_command(event, position)
+    found = _tool_actions(event)
+    if not found:
+        return None
+    return Signal(
+        position,
+        event.uid,
+        event.thread,
+        event.tool,
+        "",
+        found,
+        event.status,
+        event.exit_code,
+        complains=event.status is Status.FAILED,
+        negative="negative_result" in event.flags or event.text[:40].startswith(("No matches found", "No files found")),
+        paths=event.paths[:_MAX_PATHS],
+        git=outputs.git_facts(event.text[:2_000])
+        if found[0].kind in (CommandKind.PULL_REQUEST, CommandKind.MERGE)
+        else GitFacts(),
+        excerpt="" if found[0].kind is CommandKind.READ else _one_line(event.text[:EXCERPT_CHARS]),
+        flags=event.flags,
+    )
+
+
+def _report(event: Event, position: int) -> Signal:
+    """A delegated report: kept to say ``reported``, and never read for outcomes."""
+    return Signal(
+        position,
+        event.uid,
+        event.thread,
+        event.tool,
+        "",
+        (),
+        event.status,
+        excerpt=_one_line(event.text[:EXCERPT_CHARS]),
+        flags=(*event.flags, "delegated"),
+    )
+
+
+def _tool_actions(event: Event) -> tuple[Action, ...]:
+    """What a tool that runs no command does, by the paths it writes or by its name."""
+    name = event.tool.rsplit("__", 1)[-1].lower()
+    if event.paths:
+        kind = CommandKind.CREATE if "write" in name or "create" in name else CommandKind.EDIT
+        return (Action(kind, name, event.paths[:_MAX_PATHS]),)
+    if name in _SEARCH_TOOLS:
+        return (Action(CommandKind.SEARCH, name, ()),)
+    if _NOT_EDITING.search(name) or not name:
+        return ()
+    verb = None if name in _READ_TOOLS else _EDIT_TOOL.search(name)
+    if verb is None:
+        return (Action(CommandKind.READ, name, ()),)
+    kind = CommandKind.PULL_REQUEST if "pull_request" in name and verb[1] == "create" else _VERB_KINDS[verb[1]]
+    return (Action(kind, name, ()),)
+
+
+_COMPLAINTS = ("No such file", "Permission denied", "cannot ", "fatal: ", "command not found", "not recognized",
+               "error: ", "Error: ", "did not match any", "ERR!")  # fmt: skip
+_BUILDS = (CommandKind.LINT, CommandKind.BUILD, CommandKind.TYPECHECK, CommandKind.FORMAT)
+_GIT_KINDS = (CommandKind.COMMIT, CommandKind.PUSH, CommandKind.MERGE, CommandKind.REBASE, CommandKind.PULL_REQUEST,
+              CommandKind.STATUS, CommandKind.DIFF, CommandKind.HISTORY, CommandKind.UNDO)  # fmt: skip
+
+
+def _of_command(event: Event, position: int) -> Signal | None:
+    """The signal of a command's result."""
+    found = tuple(a for a in actions(event.command) if a.kind is not CommandKind.OTHER)[:_MAX_ACTIONS]
+    if event.paths and not any(a.targets for a in found if a.kind in (CommandKind.EDIT, CommandKind.CREATE)):
+        found = (*found, Action(CommandKind.EDIT, "patch", event.paths[:_MAX_PATHS]))
+    if not found:
+        return None
+    kinds = {a.kind for a in found}
+    tested = CommandKind.TEST in kinds
+    text = outputs.window(event.text, tested)
+    tests = outputs.test_counts(text) if tested else TestCounts()
+    git = outputs.git_facts(text) if kinds.intersection(_GIT_KINDS) else GitFacts()
+    failed_check = kinds.intersection(CHECKS) and event.status is not Status.OK
+    listed: tuple[str, ...] = ()
+    if kinds & {CommandKind.DIFF, CommandKind.STATUS}:
+        listed = outputs.listed_paths(text)
+    elif failed_check:
+        listed = outputs.error_paths(text[: outputs.HEAD_CHARS])
+    shows = any(a.task == "show" for a in found)
+    body = _without_prefix(text)
+    return Signal(
+        position,
+        event.uid,
+        event.thread,
+        event.tool,
+        _one_line(event.command[: COMMAND_CHARS * 2])[:COMMAND_CHARS],
+        found,
+        event.status,
+        event.exit_code,
+        tests,
+        git,
+        outputs.cleanliness(text) if kinds.intersection(_BUILDS) else 0,
+        any(word in text for word in _COMPLAINTS),
+        not body,
+        "negative_result" in event.flags or _nothing_found(found, event, body),
+        event.paths[:_MAX_PATHS],
+        listed,
+        outputs.added_lines(text) if shows else "",
+        outputs.figures(body) if len(body) <= 2_000 and not tested and event.status is Status.OK else "",
+        _excerpt(text, tests, git),
+        event.flags,
+    )
+
+
+_PREFIX = re.compile(
+    r"(?:(?:Exit code: -?\d{1,5}|Wall time: [\d.]{1,12} seconds|Total output lines: \d{1,9}|Output:)\s*\n?)+"
+)
+
+
+def _without_prefix(text: str) -> str:
+    """The output itself, without the lines a harness writes in front of it."""
+    prefix = _PREFIX.match(text)
+    return (text[prefix.end() :] if prefix else text).strip()
+
+
+def _nothing_found(found: tuple[Action, ...], event: Event, body: str) -> bool:
+    """Whether the command is a search, and only that, that found nothing."""
+    if any(a.kind not in LOOKING for a in found) or found[0].kind is not CommandKind.SEARCH:
+        return False
+    return not body and (event.status is Status.OK or event.exit_code == 1)
+
+
+def _excerpt(text: str, tests: TestCounts, git: GitFacts) -> str:
+    """The line that tells most, on one line, at most ``EXCERPT_CHARS``."""
+    lines = [line for line in text[-6_000:].split("\n") if line.strip()]
+    if git.made or git.pushed:
+        told = [line for line in lines if "->" in line or line.startswith("[")]
+    elif tests != TestCounts():
+        told = [line for line in lines if "pass" in line.lower() or "fail" in line.lower() or line.startswith("ok")]
+    else:
+        told = []
+    return _one_line((told or lines or [""])[-1][:EXCERPT_CHARS])
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:EXCERPT_CHARS]
+
+
+def result_of(signal: Signal, action: Action) -> Result:
+    """How ``action`` of ``signal`` ended: by what was printed of it first, then by the exit status."""
+    if action.vacuous or signal.delegated:
+        return Result.UNKNOWN
+    if action.kind is CommandKind.TEST:
+        return _test_result(signal, action)
+    if action.kind in (CommandKind.COMMIT, CommandKind.PUSH, CommandKind.MERGE, CommandKind.REBASE):
+        told = _git_result(signal.git, action.kind)
+        if told is not Result.UNKNOWN:
+            return told
+    if action.kind in _BUILDS and (action.hidden or signal.status is not Status.OK) and signal.clean:
+        others = sum(a.kind in CHECKS for a in signal.actions if a is not action)
+        if signal.clean < 0:
+            return Result.UNKNOWN if others else Result.FAILED
+        return Result.OK if not others or signal.status is Status.OK else Result.UNKNOWN
+    return _by_status(signal, action)
+
+
+def _test_result(signal: Signal, action: Action) -> Result:
+    tests = signal.tests
+    if tests.failed > 0:
+        return Result.FAILED
+    if tests.empty:
+        return Result.WEAK
+    by_status = _by_status(signal, action)
+    if by_status is Result.FAILED:
+        return Result.FAILED
+    told = tests.passed > 0 or tests.said_passed
+    if told and tests.cached:
+        return Result.WEAK
+    if told and (signal.exit_code in (None, 0) or len(signal.actions) > 1):
+        return Result.OK
+    if by_status is Result.OK:
+        return Result.WEAK if tests.passed == 0 or (tests.said_failed and tests.failed < 0) else Result.OK
+    if by_status is Result.WEAK and tests.said_failed:
+        return Result.FAILED
+    return by_status
+
+
+def _git_result(git: GitFacts, kind: CommandKind) -> Result:
+    """What git printed of a commit, a push, a merge or a rebase."""
+    words = git.words
+    if kind is CommandKind.COMMIT:
+        if git.made:
+            return Result.OK
+        return Result.FAILED if words & {"nothing", "conflict"} else Result.UNKNOWN
+    if kind is CommandKind.PUSH:
+        if "rejected" in words:
+            return Result.FAILED
+        return Result.OK if git.pushed or "up_to_date" in words else Result.UNKNOWN
+    if "conflict" in words:
+        return Result.FAILED
+    done = {"rebased", "up_to_date"} if kind is CommandKind.REBASE else {"merged", "up_to_date"}
+    return Result.OK if words & done else Result.UNKNOWN
+
+
+_FILE_KINDS = frozenset(
+    (CommandKind.CREATE, CommandKind.EDIT, CommandKind.DELETE, CommandKind.RENAME, CommandKind.STAGE, CommandKind.UNDO)
+)
+
+
+def _by_status(signal: Signal, action: Action) -> Result:
+    """What the exit status shows of one action among the others of its line."""
+    if signal.status is Status.OK:
+        if not action.hidden:
+            return Result.OK
+        if action.kind in _FILE_KINDS:
+            return Result.WEAK if signal.complains else Result.OK
+        if signal.blank and action.kind in (CommandKind.BUILD, CommandKind.TYPECHECK, CommandKind.LINT):
+            return Result.OK
+        return Result.WEAK
+    if signal.status is not Status.FAILED:
+        return Result.UNKNOWN
+    doing = [a for a in signal.actions if a.kind not in LOOKING]
+    if len(doing) <= 1 and not action.hidden:
+        return Result.FAILED
+    return Result.UNKNOWN
+
+
+_PROSE = frozenset(("md", "markdown", "rst", "txt", "adoc", "log", "csv", "svg", "png", "jpg", "jpeg", "gif", "pdf",
+                    "mdx", "mmd", "license", "jsonl", "ipynb_checkpoints", "example", "gitignore", "lock"))  # fmt: skip
+
+
+def is_code(path: str) -> bool:
+    """Whether a test run or a build can depend on the file: anything but prose, pictures and logs."""
+    name = path.rsplit("/", 1)[-1].lower()
+    return bool(name) and "." in name and name.rsplit(".", 1)[-1] not in _PROSE and "/.claude/" not in path
+
+
+class Signals:
+    """The bounded memory of one session: its signals, the last edit of each file, and what was said afterwards."""
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        """Signals let go because there were more than ``MAX_SIGNALS``."""
+        self.readable = 0
+        """Signals seen, dropped ones too."""
+        self._signals: deque[Signal] = deque(maxlen=MAX_SIGNALS)
+        self._speeches: deque[Speech] = deque(maxlen=MAX_SPEECHES)
+        self._turns: deque[int] = deque(maxlen=MAX_SPEECHES)
+
+    def add(self, signal: Signal) -> None:
+        """Take in the next signal, in the order of the session."""
+        if len(self._signals) == MAX_SIGNALS:
+            self.dropped += 1
+        self.readable += 1
+        self._signals.append(signal)
+
+    def add_message(self, event: Event, position: int) -> None:
+        """Take in a message: a person's complaint or an assistant's retraction can contradict what was said before."""
+        if event.kind is not EventKind.MESSAGE:
+            return
+        if event.origin is Origin.USER:
+            self._turns.append(position)
+        speech = speech_of(event, position)
+        if speech is not None:
+            self._speeches.append(speech)
+
+    def before(self, position: int | None, thread: str = "") -> list[Signal]:
+        """Signals not after ``position`` (all for None), oldest first. A sub-agent's thread sees its own alone."""
+        return [
+            s
+            for s in self._signals
+            if (position is None or s.position <= position) and (not thread or s.thread == thread)
+        ]
+
+    def after(self, position: int | None, thread: str = "") -> list[Signal]:
+        """Signals after ``position``, oldest first; none for None."""
+        if position is None:
+            return []
+        return [s for s in self._signals if s.position > position and (not thread or s.thread == thread)]
+
+    def speeches_after(self, position: int | None) -> list[Speech]:
+        """What was said after ``position`` that may contradict; for None what was said after the last signal."""
+        if position is None:
+            position = self._signals[-1].position if self._signals else -1
+        return [s for s in self._speeches if s.position > position]
+
+    def turn_start(self, position: int | None) -> int:
+        """Position of the last word of a person not after ``position``; -1 when there is none."""
+        starts = [turn for turn in self._turns if position is None or turn < position]
+        return starts[-1] if starts else -1
+
+    def next_turn(self, position: int | None) -> int | None:
+        """Position of a person's next message after ``position``."""
+        if position is None:
+            return None
+        return next((turn for turn in self._turns if turn > position), None)
+
+
+def edits_of(signal: Signal) -> tuple[str, ...]:
+    """Files that ``signal`` changed, as far as it succeeded; ``*`` stands for files it does not name."""
+    changed: list[str] = []
+    for action in signal.actions:
+        if action.kind not in (
+            CommandKind.CREATE,
+            CommandKind.EDIT,
+            CommandKind.RENAME,
+            CommandKind.UNDO,
+            CommandKind.DELETE,
+        ):
+            continue
+        if (
+            action.program in ("gh", "git")
+            and action.kind is not CommandKind.UNDO
+            and action.task not in ("apply", "mv", "rm")
+        ):
+            continue
+        if result_of(signal, action) is Result.OK:
+            changed.extend(action.targets or (("*",) if action.kind is CommandKind.UNDO else ()))
+    return tuple(changed)
