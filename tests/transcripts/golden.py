@@ -1,6 +1,6 @@
 """Expected events of the sessions in ``corpora``: one compact JSON line an event, then one with what was counted.
 
-``python -m tests.transcripts.golden`` writes them anew; a person reads the difference before it is committed.
+``python -m corpora.regenerate`` writes them anew; a person reads the difference before it is committed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def expected_path(session: Path) -> Path:
 
 def raw_records(adapter: Adapter, data: bytes) -> Iterator[RawRecord]:
     """``data`` as the reader of ``adapter`` is fed."""
-    if getattr(adapter, "framing", "lines") == "document":
+    if adapter.framing == "document":
         return iter([RawRecord(1, 0, data)])
     return records(BytesIO(data), final=True)
 
@@ -65,14 +65,3 @@ def _line(event: Event) -> str:
     if event.command:
         shown["command"] = event.command[:SHOWN_CHARACTERS]
     return json.dumps(shown, ensure_ascii=False)
-
-
-def main() -> None:
-    """Write the expected events of every session anew."""
-    for harness, adapter in ADAPTERS.items():
-        for session in sessions(harness):
-            expected_path(session).write_text(golden(adapter, session), "utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -17,7 +17,7 @@ from tallystick.transcripts.protocol import PendingCall
 from tallystick.transcripts.texts import runs_own_command
 
 _TOOL = "bash"
-_FENCE = "```bash\n"
+_FENCE = re.compile(r"```(?:bash|mswea_bash_command)[ \t]{0,8}\n")
 _FENCE_END = "\n```"
 # The oldest form has the argument list first, as one line in which line ends are escaped.
 _RETURNCODE = re.compile(r"(?:<args>\n[^\n]*\n</args>\n)?<returncode>\n?(-?\d{1,10})\n?</returncode>")
@@ -191,14 +191,15 @@ class MiniSweAgentReader(DocumentReader):
 
 def _only_command(text: str) -> str | None:
     """The command of a 1.0 answer, which runs when there is exactly one fenced block and not otherwise."""
-    start = text.find(_FENCE)
-    end = text.find(_FENCE_END, start + len(_FENCE) - 1) if start >= 0 else -1
-    if end < 0:
-        return None
-    again = text.find(_FENCE, end + len(_FENCE_END))
-    if again >= 0 and text.find(_FENCE_END, again + len(_FENCE) - 1) >= 0:
-        return None
-    return text[start + len(_FENCE) : max(end, start + len(_FENCE))].strip()
+    commands: list[str] = []
+    at = 0
+    while opened := _FENCE.search(text, at):
+        end = text.find(_FENCE_END, opened.end() - 1)
+        if end < 0:
+            break
+        commands.append(text[opened.end() : end].strip())
+        at = end + len(_FENCE_END)
+    return commands[0] if len(commands) == 1 else None
 
 
 def _instant(stamp: Decimal | None) -> Instant | None:
