@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from tallystick.redaction import assignments, credentials, private_keys, tokens
-from tallystick.redaction.found import MARK, Found
+from tallystick.redaction.found import MARK, MAX_VALUE, Found
 
 REDACTOR = "redaction/1"
 """Name and version of these rules; stands on every archived event."""
@@ -59,7 +59,8 @@ def _find(text: str, emails: bool) -> list[Found]:
         secret = _FINDERS[literal](text, start, end)
         if secret is not None:
             found.append(secret)
-            covered = secret.end if secret.rank == 0 else covered
+            if secret.rank == 0 or secret.end - secret.start >= MAX_VALUE:
+                covered = secret.end
     if emails and "@" in text:
         found.extend(_emails(text))
     return found
@@ -92,8 +93,8 @@ def _emails(text: str) -> list[Found]:
     found: list[Found] = []
     at = text.find("@")
     while at >= 0:
-        local = _LOCAL_PART.search(text, max(0, at - 64), at)
         domain = _DOMAIN.match(text, at + 1)
+        local = _LOCAL_PART.search(text, max(0, at - 64), at) if domain else None
         if local and domain and local[0] != "git":
             found.append(Found(local.start(), domain.end(), "email", 3))
         at = text.find("@", at + 1)

@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tallystick.redaction.found import MARK, UNREAL, Finder, Found, has_digit_and_letter
+from tallystick.redaction.found import MARK, MAX_VALUE, UNREAL, Finder, Found, has_digit_and_letter
 
 _ASSIGNED = re.compile(
-    r"(?P<rest>[A-Za-z0-9_.-]{0,40})(?:\\{0,3}[\"'])?\]?"
+    r"(?P<rest>[A-Za-z0-9_.-]{0,40}+)(?:\\{0,3}+[\"'])?\]?"
     r"(?P<sep>[ \t]{0,4}(?::[ \t]{0,2}[A-Za-z][A-Za-z0-9_.]{0,20}(?:[ \t]?\|[ \t]?None)?[ \t]{1,2}="
     r"|:=|=>|=(?!=)|:(?!:))[ \t]{0,4}|[ \t]{1,2})"
     r"(?:(?P<quote>\\{0,3}[\"'`])(?P<quoted>[^\"'`\\\n]{1,512})|(?P<plain>[^\s\"'`,;&|<>(){}\[\]\\]{1,512}))"
 )
+_REST = {"quoted": re.compile(r"[^\"'`\\\n]*"), "plain": re.compile(r"[^\s\"'`,;&|<>(){}\[\]\\]*")}
+"""How a value goes on that is longer than ``MAX_VALUE``; it always matches."""
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{1,48}$")
 _OTHER_THINGS = re.compile(
     r"[_.-]?(?:length|len|size|bytes|bits|count|limit|max|min|type|kind|url|uri|endpoint|name|names|id|ids|path|file|dir|field|input|label|hash|placeholder|"
@@ -31,11 +33,13 @@ _OTHER_KEYS = re.compile(
 )
 ALL_CAPS_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$")
 _CODE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:(?:\.|->|::)[A-Za-z_][A-Za-z0-9_]*)*[!?]?$")
-_REFERENCES = (
-    "$ % < { * @ & ... … xxx XXX http:// https:// process.env os.environ os.getenv env. config. settings. secrets. "
-    "self. this. "
-    "import.meta ENV[ your- your_ YOUR my- my_ MY_ example REDACTED redacted [redacted -- ~/ ./ ../ #"
-).split()
+_REFERENCES = tuple(
+    (
+        "$ % < { * @ & ... … xxx XXX http:// https:// process.env os.environ os.getenv env. config. settings. secrets. "
+        "self. this. "
+        "import.meta ENV[ your- your_ YOUR my- my_ MY_ example REDACTED redacted [redacted -- ~/ ./ ../ #"
+    ).split()
+)
 _NO_VALUES = frozenset(
     "true false none null nil undefined string str int bool bytes number boolean required optional redacted example "
     "placeholder password secret "
@@ -67,15 +71,21 @@ def _assignment(family: str) -> Finder:
         if _OTHER_THINGS.match(rest) or (rest[:1].isalpha() and not (rest[0].isupper() and text[end - 1].islower())):
             return None  # "tokenizer", "SECRETARY", "_AUTHOR"; "tokenValue" goes on
         group = "quoted" if assigned["quote"] else "plain"
-        value = assigned[group] if group == "quoted" else assigned[group].rstrip(".:!?*")
+        value = assigned[group] if group == "quoted" else assigned[group].rstrip(".:")
+        if group == "plain" and family != "password" and text[end - 1].islower() and not has_digit_and_letter(value):
+            return None  # as ``_is_secret`` would say, before the name is read
         name = _named(text, start, assigned, family)
         if name is None or not value or not _is_secret(value, name):
             return None
         first = assigned.start(group)
         if group == "plain" and text[first + len(value) : first + len(value) + 1] in ("(", "[", "{"):
             return None
-        kind = "aws-secret-key" if family == "secret" and "aws" in text[max(0, start - 12) : start].lower() else family
-        return Found(first, first + len(value), kind, 2)
+        last = first + len(value)
+        if len(value) >= MAX_VALUE and (more := _REST[group].match(text, last)):
+            last = more.end()
+        if family == "secret" and "aws" in text[max(0, start - 12) : start].lower():
+            return Found(first, last, "aws-secret-key", 1)
+        return Found(first, last, family, 3 if family == "api-key" else 2)
 
     return find
 
@@ -83,7 +93,9 @@ def _assignment(family: str) -> Finder:
 def _named(text: str, start: int, assigned: re.Match[str], family: str) -> _Name | None:
     before = _NAME_BEFORE.search(text, max(0, start - 48), start)
     lead = before[0] if before else ""
-    if text.endswith(MARK, 0, start - len(lead)) or (family == "api-key" and _OTHER_KEYS.search(lead)):
+    if text.endswith(MARK, 0, start - len(lead)) or (
+        family == "api-key" and _OTHER_KEYS.search(lead + text[start : start + 1])
+    ):
         return None
     option = lead.startswith("--") and not lead.startswith("--no-")
     separator = assigned["sep"]
@@ -104,7 +116,7 @@ def _named(text: str, start: int, assigned: re.Match[str], family: str) -> _Name
 def is_reference(value: str) -> bool:
     """Whether a value only points at a secret, stands for one, or has been redacted."""
     return (
-        value.startswith(tuple(_REFERENCES))
+        value.startswith(_REFERENCES)
         or MARK in value
         or "xxxx" in value.lower()
         or value.lower() in _NO_VALUES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,8 +23,14 @@ class Found(NamedTuple):
 Finder = Callable[[str, int, int], Found | None]
 """Given the text and the range of a literal that was hit, the secret there or None; reads a bounded distance around it."""
 
+MAX_VALUE = 512
+"""This much of a value is examined; a secret that is longer is taken out to its end, and what it covers is not read again."""
 UNREAL = frozenset("xX*._-0…")
 """A value of these alone is drawn, not issued."""
+
+
+_DIGIT = re.compile(r"[0-9]")
+_LETTER = re.compile(r"[A-Za-z]")
 
 
 def begins(text: str, start: int) -> bool:
@@ -38,4 +45,4 @@ def begins(text: str, start: int) -> bool:
 
 def has_digit_and_letter(value: str) -> bool:
     """Whether a value mixes digits and letters, as issued secrets do and words do not."""
-    return any(letter.isdigit() for letter in value) and any(letter.isalpha() for letter in value)
+    return _DIGIT.search(value) is not None and _LETTER.search(value) is not None

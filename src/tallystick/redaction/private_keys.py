@@ -14,6 +14,7 @@ _KEY_LINES = re.compile(
 )
 _KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16}")
 _KEY_TAIL_LINE = re.compile(r"[ \t>+|→:\d-]*([A-Za-z0-9+/=]{1,128})[ \t\r]*$")
+_TRAILING_BREAKS = re.compile(r"(?:\s|\\{1,4}[rn])+$")
 _MAX_KEY = 32_768
 
 
@@ -29,7 +30,8 @@ def _private_key(text: str, start: int, end: int) -> Found | None:
         return Found(start, close.end(), "private-key", 0)
     lines = _KEY_LINES.match(text, begin.end(), limit)
     if lines and _KEY_BODY.search(text, begin.end(), lines.end()):
-        return Found(start, lines.end(), "private-key", 0)
+        blank = _TRAILING_BREAKS.search(text, max(begin.end(), lines.end() - 64), lines.end())
+        return Found(start, blank.start() if blank else lines.end(), "private-key", 0)
     return None
 
 

@@ -22,7 +22,7 @@ _TOKENS: tuple[tuple[str, str, str], ...] = (
     ("anthropic-key", "sk-ant-", r"[A-Za-z0-9_-]{16,255}"),
     ("openai-key", "sk-proj- sk-svcacct- sk-admin-", r"[A-Za-z0-9_-]{20,255}"),
     ("api-key", "sk-or-v1-", r"[0-9a-f]{32,128}"),
-    ("openai-key", "sk-", r"(?=[A-Za-z0-9_-]{0,255}[0-9])[A-Za-z0-9]{20,255}"),
+    ("openai-key", "sk-", r"(?=[A-Za-z0-9]{20})(?=[A-Za-z]{0,255}+[0-9])[A-Za-z0-9]{20,255}"),
     ("google-api-key", "AIza", r"[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
     ("google-oauth", "ya29.", r"[A-Za-z0-9_.-]{20,1024}"),
     ("google-oauth", "GOCSPX-", r"[A-Za-z0-9_-]{20,64}"),
@@ -68,7 +68,7 @@ def _token(kind: str, pattern: str) -> Finder:
         rest = body.match(text, end)
         if rest is None or UNREAL.issuperset(rest[0]):
             return None
-        return Found(start, rest.end(), kind, 0)
+        return Found(start, end + len(rest[0].rstrip(".")), kind, 0)
 
     return find
 
