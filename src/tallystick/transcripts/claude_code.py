@@ -247,9 +247,7 @@ class ClaudeCodeReader:
         if record.is_meta:
             expanded = () if text.lstrip().startswith(("<", "Caveat:", "Stop hook", "[Request")) else ("expanded",)
             return [_of_harness(part, expanded) for part in parts]
-        if record.is_sidechain:
-            return [part._replace(origin=Origin.DELEGATED) if part.origin is Origin.USER else part for part in parts]
-        return parts
+        return _in_thread(parts, record)
 
     def _result(self, block: Block, record: Record, emit: _Emitter) -> None:
         call_id = block.tool_use_id or ""
@@ -302,7 +300,7 @@ class ClaudeCodeReader:
             text = _prompt_text(attachment.get("prompt"))
             if self._queue.attached(text):
                 emit.uid = "" if record.uuid else f"queue:{record.timestamp or place.offset}"
-                emit.parts(queued(text))
+                emit.parts(_in_thread(queued(text), record))
         elif kind.startswith("hook_"):
             text = _prompt_text(attachment.get("content"))
             emit.parts([_of_harness(part) for part in reminders_apart(text, Origin.HARNESS)])
@@ -444,6 +442,13 @@ def _of_harness(part: Part, flags: tuple[str, ...] = ()) -> Part:
     if part.origin is Origin.BRIEFING:
         return part
     return part._replace(origin=Origin.HARNESS, flags=(*part.flags, *flags))
+
+
+def _in_thread(parts: list[Part], record: Record) -> list[Part]:
+    """In a sub-agent's thread it is another agent that speaks where a person would."""
+    if not record.is_sidechain:
+        return parts
+    return [part._replace(origin=Origin.DELEGATED) if part.origin is Origin.USER else part for part in parts]
 
 
 def _string(value: Any) -> str:

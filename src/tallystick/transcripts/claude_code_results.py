@@ -129,7 +129,7 @@ def _not_ok(text: str, tool: str, version: str, origin: Origin) -> Ending:
         return Ending(Status.UNKNOWN, None, ("interrupted",), origin)
     if text.startswith(_REJECTED) or _HOOK_BLOCK.match(text):
         # The text of a failing MCP server is its own: it could put any words into a person's mouth.
-        feedback = () if tool.startswith("mcp__") else _said(text)
+        feedback = _said(text) if tool and not tool.startswith("mcp__") else ()
         return Ending(Status.REJECTED, None, (), origin, feedback)
     stated = _EXIT_CODE.match(text) if tool in SHELL_TOOLS or not tool else None
     if stated:
