@@ -178,7 +178,8 @@ class CodexReader:
                 self.counts[key] += count
 
     def _settle(self, place: Place) -> None:
-        """Put the record down as read, once nothing of it waits any more."""
+        """One thing less that the record waits for; put it down as read once there is none."""
+        place.waiting -= 1
         if place.waiting:
             return
         if place.had_events:
@@ -231,7 +232,6 @@ class CodexReader:
             yield from self._let_go(one, events)
 
     def _let_go(self, held: _Held, events: Sequence[Event]) -> Iterator[Event]:
-        held.place.waiting -= 1
         held.place.had_events = held.place.had_events or bool(events)
         self._settle(held.place)
         yield from events

@@ -21,7 +21,8 @@ _REQUEST = "\n## My request for Codex:\n"
 class Place:
     """A physical record while it is read: where its events stand, and what is still open of it.
 
-    ``waiting`` counts its user items whose words are not yet known, ``count`` is the type it is counted under.
+    ``waiting`` counts its user items whose words are not yet known, and one for the reading itself; ``count`` is the type
+    it is counted under.
     """
 
     __slots__ = ("at", "block", "count", "had_events", "record", "waiting")
@@ -32,7 +33,7 @@ class Place:
         self.block = 0
         self.count = ""
         self.had_events = False
-        self.waiting = 0
+        self.waiting = 1
 
     def next_locator(self) -> Locator:
         """Where the next event of this record stands."""
