@@ -14,7 +14,14 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
 from tallystick.extractors import rules_choice, rules_facts, rules_loops, rules_person, rules_plan, rules_report
-from tallystick.extractors.rules_statements import Statement, is_dangling, is_pasted, plain_words, statements
+from tallystick.extractors.rules_statements import (
+    Statement,
+    is_cut_short,
+    is_dangling,
+    is_pasted,
+    plain_words,
+    statements,
+)
 from tallystick.model.claim import About, Candidate, ClaimKind
 from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts, Status
 
@@ -68,9 +75,10 @@ class RulesExtractor:
 
     def close(self) -> Iterable[Candidate]:
         """The last turn, the outcomes that stood at the end, and the loops that stayed open."""
+        unanswered = self._closing is not None
         found = list(self._turn_over(self._closing_statements(), objection=False))
         found += self._outcomes.values()
-        found += self._open_loops()
+        found += self._open_loops(unanswered=unanswered)
         self._outcomes, self._ending = OrderedDict(), None
         return list(self._fresh(found))
 
@@ -141,8 +149,9 @@ class RulesExtractor:
             return
         self._ending = (spoken, closing)
         counts: dict[ClaimKind, int] = {}
-        for report in rules_report.reports(spoken, answering=self._person_asked):
-            candidate = _in_context(report, spoken, closing)
+        told = rules_report.reports(spoken, answering=self._person_asked)
+        for report in told:
+            candidate = _in_context(report, spoken, [each.statement for each in told], closing)
             counts[report.kind] = counts.get(report.kind, 0) + 1
             if candidate is None or counts[report.kind] > MAX_PER_MESSAGE[report.kind]:
                 continue
@@ -151,12 +160,13 @@ class RulesExtractor:
             else:
                 yield candidate
 
-    def _open_loops(self) -> list[Candidate]:
+    def _open_loops(self, *, unanswered: bool) -> list[Candidate]:
         """What the last closing message of the session leaves undone."""
         if self._ending is None:
             return []
         spoken, event = self._ending
-        return [_candidate(ClaimKind.OPEN_LOOP, each, event) for each in rules_loops.open_ends(spoken)][:MAX_LOOPS]
+        loops = rules_loops.open_ends(spoken, unanswered=unanswered)[:MAX_LOOPS]
+        return [_candidate(ClaimKind.OPEN_LOOP, each, event) for each in loops]
 
     def _keep_outcome(self, topic: str, candidate: Candidate) -> None:
         """The last outcome of a topic replaces the earlier ones; of too many, the oldest go."""
@@ -214,8 +224,13 @@ def _same_work(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower())[:3])
 
 
-def _in_context(report: rules_report.Report, spoken: list[Statement], event: Event) -> Candidate | None:
-    """The report with the sentence beside it where it says too little alone, or None where that does not help."""
+def _in_context(
+    report: rules_report.Report, spoken: list[Statement], told: list[Statement], event: Event
+) -> Candidate | None:
+    """The report with the sentence beside it where it says too little alone, or None where that does not help.
+
+    A short report takes in no sentence that is reported itself (``told``).
+    """
     statement = report.statement
     place = spoken.index(statement)
     before = spoken[place - 1] if place else None
@@ -225,15 +240,21 @@ def _in_context(report: rules_report.Report, spoken: list[Statement], event: Eve
             return None
         statement = _joined(before, statement, event.text)
     elif len(statement.plain.split()) < SHORT_REPORT:
-        if after is not None and _stand_together(statement, after) and not rules_report.is_narration(after):
+        if after is not None and after not in told and _may_follow(statement, after):
             statement = _joined(statement, after, event.text)
-        elif before is not None and _stand_together(before, statement) and not is_dangling(before.plain):
+        elif before is not None and before not in told and _stand_together(before, statement):
             statement = _joined(before, statement, event.text)
+        elif report.topic == "build":
+            return None
     return _candidate(report.kind, statement, event)
 
 
+def _may_follow(first: Statement, second: Statement) -> bool:
+    return _stand_together(first, second) and not is_cut_short(second) and not rules_report.is_narration(second)
+
+
 def _stand_together(first: Statement, second: Statement) -> bool:
-    if first.paragraph != second.paragraph or first.is_question or second.is_question or second.introduces:
+    if first.paragraph != second.paragraph or first.is_question or second.is_question:
         return False
     return first.block == second.block != "heading" and second.end - first.start <= MAX_CONTEXT
 

@@ -87,6 +87,7 @@ _NO_OPTION = _rx(r"(?:ou|or|continue[r]?|suggè?re|propose|show|explain|skip|exi
 _LABEL = re.compile(r"[A-Ha-h]|\d{1,2}")
 _OPTION_START = _rx(r"(?:option|choix|choice|alternative)\s+([A-Ha-h]|\d{1,2})\b")
 _EITHER = _rx(r"\b(?:or|ou)\b")
+_OPTION_MARKER = re.compile(r"^\(?[A-Ha-h\d][.)]\s+(?=\S)")
 _FRAME = _rx(
     r"^.{0,60}?(?:want me to|would you like me to|do you want me to|shall i|should i|should we|shall we|"
     r"souhaites[- ‑]tu que je|"
@@ -101,7 +102,8 @@ def asks_for_answer(statement: Statement) -> bool:
 
 def offer_of(spoken: Sequence[Statement]) -> Offer:
     """What a message of the agent, given as its statements, asks the person to agree to or choose from."""
-    question = next((each for each in reversed(spoken[-12:]) if each.is_question), None)
+    questions = [each for each in spoken[-12:] if each.is_question and each.block != "heading"]
+    question = questions[-1] if questions else None
     options = tuple(each for each in spoken if _label(each))
     recommendation = next((each for each in reversed(spoken) if _RECOMMENDS.search(each.plain)), None)
     if question is None and recommendation is None and not options:
@@ -112,7 +114,7 @@ def offer_of(spoken: Sequence[Statement]) -> Offer:
     if _MENU.search(asks) or not (_OPTION_TALK.search(asks) or any(_OPTION_TALK.search(each.plain) for each in spoken)):
         options = ()
     points: tuple[Statement, ...] = ()
-    if question is not None and _ASKS_ASSENT.search(question.plain):
+    if any(_ASKS_ASSENT.search(each.plain) for each in questions):
         points = tuple(each for each in spoken if _says_a_choice(each))[:MAX_PICKED]
     return Offer(options[:12], recommendation, question, points)
 
@@ -138,6 +140,7 @@ def agreed(offer: Offer, reply: str) -> tuple[Statement, ...]:
 
 def as_statement(plain: str) -> str:
     """An offer's words without the frame that made a question of them: "Want me to drop X?" becomes "Drop X"."""
+    plain = _OPTION_MARKER.sub("", plain, count=1)
     bare = _FRAME.sub("", plain, count=1)
     if bare == plain or not bare:
         return plain
@@ -163,6 +166,7 @@ def _label(statement: Statement) -> str:
 
 
 def _is_option(plain: str) -> bool:
+    plain = _OPTION_START.sub("", plain)
     return (len(plain.split()) > 4 or names_something(plain)) and not _NO_OPTION.match(plain)
 
 

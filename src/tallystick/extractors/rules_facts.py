@@ -43,8 +43,8 @@ _NAMED_SUBJECT = re.compile(
     r"git\b|\w+[_/.]\w)"
 )
 _CODE_SUBJECT = re.compile(
-    r"(?:The |A |An |So |That )?(?:current |new |old |existing )?`?[a-z_]*\w*[a-z][A-Z]\w*(?:\(\))?`?(?= |\()|(?:We|"
-    r"You|I|Called|At this|For|Since|Unlike)\b"
+    r"(?:The |A |An |So |That )?(?:current |new |old |existing )?(?:`[^`]{0,40}[a-z_(][A-Z_)][^`]{0,40}`|[a-z]+[A-Z]\w*|\w+\(\))|"
+    r"(?:We|You|I|Called|At this|For|Since|Unlike)\b"
 )
 _PRODUCT_SUBJECT = re.compile(
     r"(?:The |A |An |Unfortunately, |Confirmed - |So |However, )*(?:[A-Z]\w+ ){0,4}(?:[A-Z][a-z]+[A-Z]\w*|"

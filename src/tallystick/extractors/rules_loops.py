@@ -48,11 +48,11 @@ _UNDONE_OFFER = _rx(
 )
 
 
-def open_ends(spoken: Sequence[Statement]) -> list[Statement]:
-    """The statements that say what was left undone, and the last offer that nobody answered."""
+def open_ends(spoken: Sequence[Statement], *, unanswered: bool) -> list[Statement]:
+    """The statements that say what was left undone and, where nobody answered the message, its last offer."""
     found = [each for each in spoken if left_open(each)]
     last = next((each for each in reversed(spoken[-3:]) if each.is_question), None)
-    if last is not None and is_undone_offer(last) and last not in found:
+    if unanswered and last is not None and is_undone_offer(last) and last not in found:
         found.append(last)
     return found
 

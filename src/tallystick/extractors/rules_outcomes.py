@@ -16,6 +16,9 @@ def _rx(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+TELLING_WORDS = 8
+"""A report that names nothing needs as many words to tell something."""
+
 _DONE_VERB = (
     "added|fixed|updated|removed|replaced|created|committed|pushed|merged|rebased|moved|renamed|implemented|changed|increased|"
     "decreased|reduced|logged|closed|filed|opened|released|published|deployed|migrated|installed|reverted|enabled|disabled|"
@@ -98,7 +101,8 @@ _TOPICS = (
     _topic("rebase", "rebased merged merge", r"\brebased\b|\bmerged\b|\bmerge (?:is )?complete\b"),
 )
 _NOT_DONE = _rx(
-    r"\b(?:not|\w+n['’]t|never|no longer able|failed|failing|fails|unable|cannot|except|would|should|could|might|may|"
+    r"\b(?:but|mais|not|\w+n['’]t|never|no longer able|failed|failing|fails|unable|cannot|except|would|should|could|"
+    r"might|may|"
     r"will|\w+['’]ll|if|once|when|"
     r"until|before|want me|let me|need to|needs to|going to|ready to|probably|likely|already|where|whether|pas|sera|"
     r"seront|devrait|déjà)\b"
@@ -110,13 +114,14 @@ _NO_MORE_SAID = _rx(
     r"items?|"
     r"updates?|edits?)\b[^`]*$|everything\b[^`]*$|"
     r"(?:fichiers?|mémoire|story|statut|status|sprint)\b[^:]{0,40}$|(?:updated|changed|set|switched|moved|"
-    r"renamed) (?:to|from)\b|étapes?\b|steps?\b|phases?\b|yes\b"
+    r"renamed) (?:to|from)\b|étapes?\b|steps?\b|phases?\b|yes\b|"
+    r"(?:j['’]ai (?:aussi )?mis à jour |updated )?(?:la |les |the |my )?(?:mémoire|memory)\b"
 )
 _EMPTY_OBJECT = _rx(
     r"\b(?:updated|fixed|added|changed|removed|replaced|moved) (?:exactly )?(?:it|this|that|them|these|those|all|"
     r"both|everything)\b"
 )
-_BUG_FIX = _rx(r"(?:bug ?)?fix(?:e[sd])?\b")
+_BUG_FIX = _rx(r"(?:bug ?fix|fixed)\b")
 _PROGRESS = _rx(
     r"\b(?:task|tâche|batch|part|section|epic|story|group)s? ?#?[\d.]+|\b(?:setup|discovery|scan|"
     r"audit|analyse|analysis|review|workflow|revue)\b"
@@ -157,8 +162,9 @@ def is_outcome(statement: Statement, topic: str, *, after_done: bool) -> bool:
         return False
     if topic and statement.block == "prose":
         return len(core.split()) < 35
-    if _OUTCOME_HEAD.match(core) or (not core[0].islower() and _OUTCOME_LABEL.match(core)):
-        return len(core.split()) > 3 or names_something(core)
-    if statement.block == "list":
-        return is_bug_fix(core)
-    return bool(_OUTCOME_STATE.search(core)) and (len(core.split()) > 4 or names_something(core))
+    finished = _OUTCOME_HEAD.match(core) or (not core[0].islower() and _OUTCOME_LABEL.match(core))
+    if not finished and statement.block == "prose":
+        finished = _OUTCOME_STATE.search(core)
+    if not finished and not is_bug_fix(core):
+        return False
+    return len(core.split()) >= TELLING_WORDS or names_something(core)

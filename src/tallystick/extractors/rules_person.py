@@ -12,6 +12,9 @@ from typing import NamedTuple
 from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something, without_lead
 from tallystick.model.claim import ClaimKind
 
+TELLING_WORDS = 8
+"""A correction without a marker that names nothing needs as many words to say what is corrected."""
+
 
 class Setting(NamedTuple):
     """What stood before a person's message."""
@@ -60,7 +63,10 @@ _GENERAL = _rx(
     r"\b(?:any|anything|ever|again|anywhere|anymore|without (?:my|asking)|unless|until|at all|jamais|aucun|rien)\b"
 )
 _UNWANTED = _rx(r"i (?:really )?(?:don['’]?t|do not|never) want\b|je ne veux (?:pas|plus)\b")
-_KEEP = _rx(r"keep (?:our|the|all|your|this|these|it|docs?|documentation)\b[^.?!]{2,80} (?:in|under|at|on|to|out of)\b")
+_KEEP = _rx(
+    r"keep (?:our|the|all|your|this|these|it|docs?|documentation)\b[^.?!]{2,80} (?:in|under|at|on|to|out of)\b|"
+    r"keep (?:each|every|all)\b"
+)
 _PREFERENCE = _rx(
     r"(?:\bi(?:['’]d)? (?:strongly |really |generally |usually |would |much )?(?:prefer|rather)\b|"
     r"\bi (?:like|love|"
@@ -91,7 +97,8 @@ _CONDUCT = _rx(
     r"\btu (?:as|n['’]as pas) (?:oublié|mal|supprimé|cassé|raté|changé|inversé)"
 )
 _STILL = _rx(
-    r"(?:\bstill (?:not|broken|failing|fails?|doesn['’]?t|isn['’]?t|wrong|shows? up|showing|happening|happens|"
+    r"(?:\bstill (?:not|broken|failing|fails?|doesn['’]?t|isn['’]?t|wrong|shows?|showing|has|returns?|says?|uses?|"
+    r"happening|happens|"
     r"the same|getting|get)\b|"
     r"\bnot quite (?:right|there|it)\b|\b(?:doesn['’]?t|does not|didn['’]?t|did not) (?:seem to )?work\b|"
     r"\btoujours pas\b|\bne (?:marche|fonctionne) (?:toujours )?pas\b|\bmarche pas\b)"
@@ -138,7 +145,7 @@ _DECIDED = _rx(
     r"we should(?:n['’]?t| not)?\b|"
     r"(?:this|that|it|the [\w`./-]+|[\w`./-]+) (?:should|must) (?:only |just |always |stay |remain |be |not )|"
     r"(?:on|nous) (?:allons|part|partons|garde|gardons|prend|prenons|utilise|retient|choisit)\b|je (?:veux|voudrais|"
-    r"choisis|retiens|souhaite)\b(?! bien que\b)|"
+    r"choisis|retiens|souhaite)\b(?! (?:bien que|juste|savoir|voir|faire|que tu)\b)|"
     r"(?:il faut(?:drait)?|gardons|utilisons|prenons|plutôt)\b|(?:use|keep|drop|rename|replace|"
     r"remove) [^.?!]{2,100}\b(?:instead|rather than|not)\b|"
     r"(?:i )?(?:like|prefer|choose|pick) (?:the )?option\b"
@@ -149,6 +156,10 @@ _REQUIRES = _rx(
     r"(?:if [^,.]{3,60},? )?(?:this|that|it|they|these|the [\w`./-]+|[\w`./-]+|`[^`]+`) (?:should|must) (?:only |"
     r"just |also |always |stay |remain |be |not |send |show |use |return |have |print |fail |contain )|"
     r"(?:le|la|les|l['’]) ?\S+ (?:doit|doivent|devrait)\b"
+)
+_POINTS_BACK = _rx(
+    r"\b(?:it|them|(?:this|that) (?:change|one)|these changes)\b|"
+    r"\b(?:this|that)\b(?= (?:in|to|for|as|is|on|then|should|instead)\b|[.,!]|$)"
 )
 _FIRST_PERSON = _rx(r"(?:i|we|je|on|nous)\b")
 _HALT = _rx(r"(?:let['’]?s not|stop|hold on|pause|don['’]?t|do not|never ?mind|forget|i['’]ll take it|arrête|non)\b")
@@ -232,18 +243,24 @@ def _corrects(core: str, statement: Statement, setting: Setting) -> bool:
     if _CONDUCT.search(core) and (not statement.is_question or "up" in core):
         return True
     if _DENIAL.match(statement.plain):
-        return not statement.is_question and (not setting.asked or bool(_FIX_OF_FACT.search(core)))
+        return (
+            not statement.introduces
+            and not statement.is_question
+            and (not setting.asked or bool(_FIX_OF_FACT.search(core)))
+        )
     if statement.is_question:
         return bool(_OBJECTION.match(statement.plain) and _EVIDENCE.search(core))
     if _DOUBT.search(core) or statement.marker:
         return False
     if _NOT_SO.search(core) or _STILL.search(core) or _MEANT.match(core) or _IS_FINE.search(core):
         return True
+    if len(core.split()) < TELLING_WORDS and not names_something(core):
+        return False
     return bool(_EVIDENCE.search(core) or (not setting.asked and _OBJECTION.match(statement.plain)))
 
 
 def _decides(core: str, setting: Setting) -> bool:
-    if _is_empty(core) or _DOUBT.search(core):
+    if _is_empty(core) or _DOUBT.search(core) or _points_back(core):
         return False
     if _ENSURE.match(core) and names_something(core):
         return True
@@ -254,6 +271,11 @@ def _decides(core: str, setting: Setting) -> bool:
     if _DECIDED.match(core):
         return True
     return setting.asked and bool(_ANSWER.match(core))
+
+
+def _points_back(core: str) -> bool:
+    """Whether the main clause speaks of "it" or "this" and names nothing."""
+    return bool(_POINTS_BACK.search(core.split(",")[0])) and not names_something(core)
 
 
 def _is_empty(core: str) -> bool:

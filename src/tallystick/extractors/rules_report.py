@@ -35,7 +35,7 @@ def _rx(pattern: str) -> re.Pattern[str]:
 
 _NARRATION = _rx(
     r"(?:let me|let['’]?s|now let|now i|i['’]ll|i will|i['’]m going|i am going|i need|i['’]d|next,|first,|"
-    r"looking (?:at|back)|i (?:can )?see|i understand|i found \d|"
+    r"ready (?:for|to)|looking (?:at|back)|i (?:can )?see|i understand|i found \d|"
     r"next time|given\b|rebuild|here['’]?s|here is|here are|as you can|for example|e\.g|note that i|feel free|"
     r"try |run |you (?:can|could|may)|je vais|voici|tu peux|dis[- ‑]moi|souhaites|veux|analyse\b|if you|si tu|"
     r"to (?:test|verify|use|run)\b|puis |then |when |before|after )"
@@ -61,6 +61,7 @@ _COMMITS = _rx(
     r"(?:use|update|switch|add|make|change|move|keep|replace|remove|extract|split|rename|store|fix|create|write|"
     r"introduce|refactor|implement|utiliser|ajouter|garder|remplacer|mettre)\b"
 )
+_POINTS_BACK = _rx(r"\b(?:fix|do|handle|change|update|add|make|implement|use) (?:this|that|it|them|these|those)\b")
 _HOW = _rx(
     r"\b(?:using|by (?:\w+ing)|via|instead|rather than|to (?:silence|match|make|avoid|keep|prevent|ensure|allow)|"
     r"so (?:that|it|the)|in favou?r of|without|en utilisant|plutôt)\b"
@@ -96,7 +97,7 @@ def on_the_way(spoken: Sequence[Statement]) -> list[Report]:
         if statement.block != "prose" or statement.is_question or not 6 <= len(core.split()) <= 45:
             continue
         if _COMMITS.match(core):
-            if _HOW.search(core) and names_something(core) and not is_hedged(core):
+            if _HOW.search(core) and names_something(core) and not is_hedged(core) and not _POINTS_BACK.search(core):
                 found.append(Report(ClaimKind.DECISION, statement))
         elif not _NARRATION.match(core) and rules_facts.is_finding(core):
             found.append(Report(ClaimKind.FACT, statement))
@@ -116,13 +117,13 @@ def _report(statement: Statement, before: Statement | None, answering: bool) -> 
         return Report(ClaimKind.DECISION, statement)
     if _NARRATION.match(statement.core):
         return None
-    found = _finished(statement, before, length) or (_stated(statement, answering) if length > 5 else None)
+    found = _finished(statement, before, length) or (_stated(statement, answering) if length > 4 else None)
     return None if found is not None and rules_loops.left_open(statement) else found
 
 
 def _finished(statement: Statement, before: Statement | None, length: int) -> Report | None:
     """A finished piece of work; one that says what it was chosen over, or why, is a decision."""
-    if statement.block == "prose" and rules_facts.names_a_cause(statement):
+    if rules_facts.names_a_cause(statement):
         return Report(ClaimKind.FACT, statement)
     topic = rules_outcomes.topic_of(statement)
     after_done = rules_outcomes.follows_done(before, statement)

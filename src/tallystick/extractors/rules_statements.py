@@ -60,7 +60,8 @@ _DANGLING = re.compile(
     re.IGNORECASE,
 )
 _CUT_SHORT = re.compile(
-    r"\b(?:which|with|that|creates?|includes?|these|the|like|as|to|for|on|by|uses?|two|following|avec|sur|dans)$",
+    r"\b(?:which|with|that|creates?|includes?|these|the|like|as|to|for|on|by|either|if|when|where|uses?|two|following|avec|sur|"
+    r"dans)$",
     re.IGNORECASE,
 )
 
@@ -124,8 +125,8 @@ def without_lead(plain: str) -> str:
 
 
 def names_something(plain: str) -> bool:
-    """Whether the sentence names a thing: a code span, path, number, version, symbol …"""
-    return "`" in plain or bool(anchors(plain))
+    """Whether the sentence names a thing: a code span, quoted words, path, number, version, symbol …"""
+    return "`" in plain or '"' in plain or bool(anchors(plain))
 
 
 def is_hedged(plain: str) -> bool:

@@ -1,0 +1,532 @@
+"""What the rules offer from a session, and what they must never offer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallystick.extractors.rules import MAX_LOOPS, MAX_OUTCOMES, RulesExtractor
+from tallystick.extractors.rules_statements import is_pasted, plain_words, statements
+from tallystick.language.polarity import modals, negations
+from tallystick.model.claim import About, Candidate, ClaimKind
+from tallystick.model.evidence import Event, EventKind, Locator, Origin, SessionFacts, Status
+
+SHARED = Path(__file__).resolve().parents[2] / "../shared/data/transcripts"
+FACTS = SessionFacts("claude-code", "s1")
+PERSONS_OWN = {ClaimKind.RULE, ClaimKind.PREFERENCE, ClaimKind.CORRECTION}
+
+
+def event(
+    origin: Origin,
+    text: str,
+    kind: EventKind = EventKind.MESSAGE,
+    *,
+    number: int = 0,
+    flags: tuple[str, ...] = (),
+    call_id: str = "",
+    status: Status = Status.NONE,
+    thread: str = "",
+) -> Event:
+    return Event(
+        f"e{number}",
+        kind,
+        origin,
+        text,
+        Locator(number + 1, number, 0, 0, 0),
+        flags=flags,
+        call_id=call_id,
+        status=status,
+        thread=thread,
+        at=1_000_000 * number,
+    )
+
+
+def session(*said: tuple[Origin, str] | Event) -> list[Event]:
+    return [
+        one._replace(uid=f"e{number}") if isinstance(one, Event) else event(one[0], one[1], number=number)
+        for number, one in enumerate(said)
+    ]
+
+
+def offered(events: Iterable[Event], facts: SessionFacts = FACTS) -> list[Candidate]:
+    extractor = RulesExtractor()
+    found = [candidate for each in events for candidate in extractor.offer(each, facts)]
+    return found + list(extractor.close())
+
+
+def kinds_and_texts(events: Iterable[Event]) -> set[tuple[str, str]]:
+    return {(str(each.kind), each.text) for each in offered(events)}
+
+
+U, A = Origin.USER, Origin.ASSISTANT
+TOOL_CALL = event(A, '{"command": "ls"}', EventKind.TOOL_CALL)
+
+WORDS = st.sampled_from(
+    "always never use keep we you I'll let's don't no but not the fix done Done. `a.py` port 5433 yes option A) 1. - [ ] "
+    "should instead of because PR pushed tests pass committed **bold** __init__ still failing? remember to ? ! . : \n \n\n "
+    "toujours jamais je préfère ajouté corrigé ``` | > # recommend B wrong correct \u2028 \ud7ff 🙏".split(" ")
+)
+TEXTS = st.lists(WORDS, max_size=40).map(" ".join) | st.text(max_size=200)
+EVENTS = st.lists(
+    st.builds(
+        event,
+        st.sampled_from(Origin),
+        TEXTS,
+        st.sampled_from(EventKind),
+        flags=st.sampled_from([(), ("plan",), ("feedback",), ("expanded",)]),
+        status=st.sampled_from([Status.NONE, Status.OK]),
+    ),
+    max_size=12,
+).map(lambda events: [each._replace(uid=f"e{number}") for number, each in enumerate(events)])
+
+
+@given(EVENTS)
+@settings(max_examples=300, deadline=None)
+def test_a_quote_stands_in_its_event_and_carries_its_origin(events: list[Event]) -> None:
+    """QUOTE.1, QUOTE.6: every quote is a contiguous piece of the event it names, under that event's own origin."""
+    by_uid = {each.uid: each for each in events}
+    for candidate in offered(events):
+        assert candidate.quote
+        assert candidate.quote in by_uid[candidate.event].text
+        assert candidate.origin is by_uid[candidate.event].origin
+        assert candidate.said_at == by_uid[candidate.event].at
+
+
+@given(EVENTS)
+@settings(max_examples=300, deadline=None)
+def test_only_a_person_sets_rules_preferences_and_corrections(events: list[Event]) -> None:
+    """EVID.6: words of a tool, the harness, our briefing or another agent never become a rule, preference, correction."""
+    for candidate in offered(events):
+        assert candidate.kind not in PERSONS_OWN or candidate.origin is Origin.USER
+
+
+@given(EVENTS)
+@settings(max_examples=200, deadline=None)
+def test_nothing_is_added_to_the_quote(events: list[Event]) -> None:
+    """QUOTE.7: the text has no negation, modal or digit that its quote lacks, and spans one line."""
+    for candidate in offered(events):
+        assert set(negations(candidate.text)) <= set(negations(candidate.quote))
+        assert set(modals(candidate.text)) <= set(modals(candidate.quote))
+        assert {c for c in candidate.text if c.isdigit()} <= {c for c in candidate.quote if c.isdigit()}
+        assert "\n" not in candidate.text
+
+
+@given(EVENTS)
+@settings(max_examples=100, deadline=None)
+def test_the_same_session_gives_the_same_candidates(events: list[Event]) -> None:
+    """EVID.1: same events, same candidates, none of them twice."""
+    first = offered(events)
+    assert offered(events) == first
+    assert len({(each.kind, each.text.lower()) for each in first}) == len(first)
+
+
+@given(EVENTS)
+@settings(max_examples=100, deadline=None)
+def test_thinking_summaries_and_sub_agents_give_nothing(events: list[Event]) -> None:
+    """OUTCOME.7: private reasoning, compaction summaries and sub-agents' threads are nobody's word to the person."""
+    for kind in (EventKind.THINKING, EventKind.SUMMARY):
+        assert offered(each._replace(kind=kind) for each in events) == []
+    assert offered(each._replace(thread="agent-1") for each in events) == []
+    assert offered(events, FACTS._replace(thread="agent-1")) == []
+
+
+def test_a_candidate_has_no_trust_field() -> None:
+    """QUOTE.8: what an extractor offers cannot carry a verdict."""
+    assert not {"trust", "derivation", "outcome", "approval"} & set(Candidate._fields)
+
+
+PERSON_CASES = [
+    ("rule", "Always run the linter before you commit."),
+    ("rule", "never push to main directly"),
+    ("rule", "From now on, put the release notes in docs/releases."),
+    ("rule", "don't ever touch the vendor/ folder"),
+    ("rule", "We use pnpm in this repo, not npm."),
+    ("rule", "and remember to use pagination"),
+    ("rule", "Ne commite jamais sur main, toujours par une PR."),
+    ("rule", "do not stash anything, read the files you need"),
+    ("preference", "I prefer short commit messages."),
+    ("preference", "I really prefer tabs, everywhere I work."),
+    ("preference", "je préfère des messages courts en français"),
+    ("decision", "let's use Postgres advisory locks for the scheduler"),
+    ("decision", "we'll go with the queue in Redis, it is there already"),
+    ("decision", "I think we should separate the hook types for clarity."),
+    ("decision", "I want the formula to be called homebrew-tap instead of homebrew-entire"),
+    ("open_loop", "I want to implement the retry queue as a separate feature"),
+    ("correction", "claude stop is not correct, that is at the end of the assistant's turn."),
+    ("correction", "you forgot the migration for the users table"),
+    ("correction", "I mean the staging database, not the local one"),
+    ("correction", "not as a comment, but as a document attached to the issue directly."),
+    ("correction", "the login page still shows the old error"),
+    ("correction", "that's wrong, the cache lives in /var/cache/app"),
+    ("correction", "c'est faux, le port est 5433"),
+]
+
+
+@pytest.mark.parametrize(("kind", "words"), PERSON_CASES)
+def test_a_persons_sentence_is_taken_for_what_it_does(kind: str, words: str) -> None:
+    """BRIEF.1: rules, preferences, decisions, deferred work and corrections in a person's words are offered as such."""
+    found = offered(session((U, "hello"), (A, "I have looked at the code of the scheduler."), (U, words)))
+    assert [(str(each.kind), each.quote) for each in found] == [(kind, found[0].quote)]
+    assert found[0].quote in words
+
+
+NOTHING_CASES = [
+    "yes please",
+    "ok",
+    "let's see if it keeps happening",
+    "let's do it",
+    "can you run the tests again?",
+    "push",
+    "it somehow always lists these under each branch",
+    "that function never worked before the refactoring",
+    "should we always run the linter?",
+    "don't stop until tests are green",
+    "thanks, that is great",
+    "do you always do that?",
+    "my bad, wrong branch",
+    "sorry, I forgot to say that it is worktree 2",
+    "je ne comprends pas cette story",
+]
+
+
+@pytest.mark.parametrize("words", NOTHING_CASES)
+def test_chat_tasks_and_questions_give_nothing(words: str) -> None:
+    """CHECK.2: questions, tasks, assent, descriptions and a person's own slips are neither rule, decision nor correction."""
+    found = offered(session((U, "hello"), (A, "I have looked at the code of the scheduler."), (U, words)))
+    assert [each for each in found if each.kind is not ClaimKind.RULE or "until" not in words] == []
+
+
+def test_case_27_a_standing_constraint_is_a_rule_whatever_comes_after() -> None:
+    """Failure case 27: a person's standing constraint is kept as a rule, also when unrelated work follows it."""
+    found = offered(
+        session(
+            (U, "Never run migrations against production from here."),
+            (A, "Understood."),
+            (U, "fix the typo in README.md"),
+            (A, "Fixed the typo in `README.md`."),
+        )
+    )
+    assert ("rule", "Never run migrations against production from here.") in {(str(c.kind), c.text) for c in found}
+
+
+def test_case_30_structure_in_a_text_stays_words_of_one_line() -> None:
+    """Failure case 30: line breaks, headings and markers of a quote do not survive into the text."""
+    found = offered(
+        session((U, "hi"), (A, "ok"), (U, "never deploy\non a **Friday**\n\n## Standing rulings (human-ratified)"))
+    )
+    assert [each.text for each in found] == ["never deploy on a Friday"]
+    assert "\n" in found[0].quote
+
+
+CORRECTION_CASES = [
+    ("No, not the staging one.", "I restarted the staging server.", True),
+    ("No, the port is 5433.", "The database listens on port 5432.", True),
+    ("it has been up since Sunday, I replaced the PSU", "The host mini is down.", True),
+    ("don't stop until tests are green", "I fixed two of the tests.", False),
+    ("1. no", "Shall I delete the branch?", False),
+    ("no don't set it, let's see", "Should I set `gc.auto` to 0?", False),
+    ("my bad, wrong branch", "The branch has no such commit.", False),
+    ("yes, but we don't need to commit", "Shall I write the plan?", False),
+    ("seems like there is no git:app thing, have you make it up ?", "I added the `git:app` section.", True),
+    ("Je voulais pas faire un nouveau livrable mais plutôt améliorer l'original", "J’ai créé `spec-rev2.md`.", True),
+]
+
+
+@pytest.mark.parametrize(("words", "before", "corrects"), CORRECTION_CASES)
+def test_case_43_corrections_are_told_from_answers_and_own_slips(words: str, before: str, corrects: bool) -> None:
+    """Failure cases 42, 43, 46: with and without markers; answers to the agent's question and own slips are none."""
+    found = offered(session((U, "hello"), (A, before), (U, words)))
+    assert (ClaimKind.CORRECTION in {each.kind for each in found}) is corrects
+
+
+NOT_A_PERSONS_CORRECTION = [
+    event(Origin.DELEGATED, "Do not touch main. Stop if tests fail again. That is wrong."),
+    event(U, "High Severity\n\nThe comment is wrong: you should never log `token`, use the redacted value instead."),
+    event(
+        U,
+        "The error from loadSettings() is wrapped with the prefix at line 239, then wrapped again with the same prefix at "
+        "line 84. This is not correct and produces duplicate messages, making the output confusing for users of it.",
+    ),
+    event(U, "Operation stopped by hook: Another session is active. You must never continue here."),
+    event(U, "Always answer in character. You are wrong if you do not.", flags=("expanded",)),
+    event(Origin.HARNESS, "Never run git push. That is not correct."),
+    event(Origin.TOOL, "no, that is wrong; always use --force", EventKind.TOOL_RESULT),
+    event(Origin.BRIEFING, "Rules: never push to main. The port is wrong."),
+]
+
+
+@pytest.mark.parametrize("words", NOT_A_PERSONS_CORRECTION)
+def test_case_44_other_peoples_words_are_no_correction_or_rule(words: Event) -> None:
+    """Failure case 44: sub-agents' briefs, pasted review findings, hooks and slash-command bodies set nothing."""
+    found = offered(session((U, "hello"), (A, "I looked at the settings."), words))
+    assert [each for each in found if each.kind in PERSONS_OWN] == []
+
+
+def test_case_45_feedback_in_a_refused_call_is_a_persons_word() -> None:
+    """Failure case 45: what a person wrote when refusing a tool call decides and corrects."""
+    refused = event(U, "let's keep the old parser for the legacy files", flags=("feedback",), call_id="c1")
+    result = event(
+        Origin.TOOL, "The user doesn't want to proceed", EventKind.TOOL_RESULT, call_id="c1", status=Status.REJECTED
+    )
+    found = offered(session((U, "go"), (A, "I'll replace the parser."), TOOL_CALL, result, refused))
+    assert [(str(each.kind), each.quote) for each in found] == [("decision", refused.text)]
+
+
+def test_an_answered_question_dialogue_is_a_decision_with_its_question() -> None:
+    """BRIEF.1: the answer a person picked is offered together with what was asked, from the record that holds both."""
+    pair = '"Where should the diagram go?"="docs/generated/"'
+    result = event(Origin.TOOL, f"User has answered: {pair}.", EventKind.TOOL_RESULT, call_id="c1", status=Status.OK)
+    answer = event(U, "docs/generated/", flags=("feedback",), call_id="c1")
+    found = offered(session((U, "go"), TOOL_CALL, result, answer))
+    assert [(str(each.kind), each.text, each.quote) for each in found] == [
+        ("decision", "Where should the diagram go? docs/generated/", pair)
+    ]
+    assert offered(session((U, "go"), TOOL_CALL, result)) == []
+
+
+PROPOSAL = (
+    "There are two ways to find the session:\n\n"
+    "A) Read it from the state file `current.json`, which is written already.\n"
+    "B) Parse standard input first and hand the data over to the hook.\n\n"
+    "I'd recommend reading it from `current.json` because nothing else changes. Which option do you prefer?"
+)
+
+
+@pytest.mark.parametrize(
+    ("reply", "quoted"),
+    [
+        ("let's go with B", "B) Parse standard input first and hand the data over to the hook."),
+        ("I like option A", "A) Read it from the state file `current.json`, which is written already."),
+        ("yes, sounds good", "I'd recommend reading it from `current.json` because nothing else changes."),
+    ],
+)
+def test_an_accepted_proposal_is_a_decision_in_the_agents_words(reply: str, quoted: str) -> None:
+    """BRIEF.1: what was agreed stands in the option or the recommendation that the person said yes to."""
+    found = offered(session((U, "how?"), (A, PROPOSAL), (U, reply)))
+    agreed = [each for each in found if each.kind is ClaimKind.DECISION]
+    assert quoted in [each.quote for each in agreed]
+    assert quoted.removeprefix("A) ").removeprefix("B) ") in [each.text for each in agreed]
+
+
+@pytest.mark.parametrize("question", ["Want me to commit these changes?", "Shall I continue?", "Ready for step 2?"])
+def test_assent_to_a_chore_decides_nothing(question: str) -> None:
+    """BRIEF.1: "yes" to committing, continuing or looking is no decision."""
+    found = offered(session((U, "go"), (A, f"I looked at `a.py`. {question}"), (U, "yes please")))
+    assert [each for each in found if each.kind is ClaimKind.DECISION] == []
+
+
+def test_an_accepted_offer_is_told_as_a_statement() -> None:
+    """QUOTE.7: the frame of the question is dropped from the text; the quote keeps it."""
+    words = "Want me to replace `worktree.Status()` with a call of the git command line?"
+    found = offered(session((U, "why?"), (A, words), (U, "yes")))
+    assert [(each.text, each.quote) for each in found] == [
+        ("Replace `worktree.Status()` with a call of the git command line", words)
+    ]
+
+
+REPORT_CASES = [
+    ("outcome", "Increased the notarization timeout from 20m to 45m."),
+    ("outcome", "All 12 tests pass."),
+    ("outcome", "Committed as `00fb9c4`."),
+    ("outcome", "PR created: https://example.com/cli/pull/61"),
+    ("outcome", "`docs/geese.md` has been deleted."),
+    ("outcome", "Seuils ajoutés dans `prd.md` et validation mise à jour."),
+    ("decision", "I switched to the official install script since the action wraps a command only."),
+    ("decision", "Replaced `os.Stat` with `shouldSkip()` instead of patching every call site."),
+    ("fact", "The root cause is that go-git never reads `core.excludesfile`."),
+    ("fact", "The scheduler listens on port 8081."),
+    ("fact", "GoReleaser doesn't support a `retry` field in the notarize section."),
+]
+
+
+@pytest.mark.parametrize(("kind", "words"), REPORT_CASES)
+def test_a_closing_message_is_read_for_what_it_reports(kind: str, words: str) -> None:
+    """BRIEF.1: outcomes, choices with their reason, and costly facts of the agent's last words are offered."""
+    assert kinds_and_texts(session((U, "please do it"), TOOL_CALL, (A, words))) == {(kind, plain_words(words))}
+
+
+NOT_REPORTED = [
+    "Let me check the imports of `a.py`.",
+    "Now I'll run the tests.",
+    "Once tests pass we deploy.",
+    "It will be merged with `main` tomorrow.",
+    "Should the tests pass now?",
+    "The tests might have passed.",
+    "Given a profile that is applied",
+    "You can run `make test` to check.",
+    "`parse()` returns a list of nodes.",
+]
+
+
+@pytest.mark.parametrize("words", NOT_REPORTED)
+def test_narration_plans_and_hedges_report_nothing(words: str) -> None:
+    """OUTCOME.2: plans, questions, hedges, conditionals and negations are no outcomes; code speaks for itself."""
+    assert offered(session((U, "please do it"), TOOL_CALL, (A, words))) == []
+
+
+def test_what_is_not_done_is_open_and_no_outcome() -> None:
+    """OUTCOME.2: "was not merged" reports nothing as finished; at the end of the session it is a loose end."""
+    found = offered(session((U, "go"), TOOL_CALL, (A, "The PR #12 was not merged.")))
+    assert [str(each.kind) for each in found] == ["open_loop"]
+
+
+def test_what_is_said_on_the_way_is_not_reported() -> None:
+    """BRIEF.1: an intermediate state that a later message replaces is not noted."""
+    found = offered(
+        session((U, "go"), (A, "All 8 tests pass. Now the linter."), TOOL_CALL, (A, "All 9 tests pass."), (U, "ok"))
+    )
+    assert [each.text for each in found] == ["All 9 tests pass."]
+
+
+def test_only_the_last_outcome_of_its_kind_is_offered() -> None:
+    """OUTCOME.3: of runs and pushes that supersede each other, the session's last is the one to note."""
+    turns = [
+        turn for n in range(5) for turn in ((U, "again"), (A, f"All {n + 3} tests pass. Pushed to origin as well."))
+    ]
+    found = [each for each in offered(session(*turns)) if each.kind is ClaimKind.OUTCOME]
+    assert [each.text for each in found if "tests" in each.text] == ["All 7 tests pass."]
+    assert len(found) == 2
+
+
+def test_an_objection_takes_back_what_the_turn_claimed() -> None:
+    """CARRY: what a person contests at once is not noted as done or found."""
+    claim = "The root cause is the cache in `state.go`."
+    assert kinds_and_texts(session((U, "why?"), (A, claim), (U, "thanks"))) == {("fact", claim)}
+    contested = kinds_and_texts(
+        session((U, "why?"), (A, claim), (U, "that's not right, the cache is never used there"))
+    )
+    assert {kind for kind, _ in contested} == {"correction"}
+
+
+def test_what_stayed_open_comes_at_the_end() -> None:
+    """BRIEF.1: undone work and unanswered offers of the last message are loops; those of earlier turns are not."""
+    last = (
+        "Updated `setup.go`. The Windows build still fails.\n\n- [ ] Verify the flag on `main`\n\nWant me to open a PR?"
+    )
+    found = offered(session((U, "go"), (A, "The docs still need `--flag`."), (U, "ok"), (A, last)))
+    loops = [each.text for each in found if each.kind is ClaimKind.OPEN_LOOP]
+    assert loops == ["The Windows build still fails.", "Verify the flag on `main`", "Want me to open a PR?"]
+
+
+def test_an_approved_plan_gives_its_goal() -> None:
+    """BRIEF.1: a plan that a person handed over decides its goal, not its steps."""
+    plan = (
+        "Implement the following plan:\n\n# Plan: telemetry\n\n## Goal\n\nTelemetry is disabled by default when nothing is "
+        "configured.\n\n## Steps\n\nOpen the file and change the condition in there.\n"
+    )
+    for origin in (Origin.DELEGATED, Origin.USER):
+        found = offered(session(event(origin, plan, flags=("plan",))))
+        assert [(str(each.kind), each.text) for each in found] == [
+            ("decision", "Telemetry is disabled by default when nothing is configured.")
+        ]
+
+
+def test_a_plain_value_is_told_as_subject_attribute_value() -> None:
+    """TRAIL: a port, default or place that is stated plainly fills ``about``."""
+    found = offered(session((U, "where?"), (A, "The dev server listens on port 5173. Logs are stored in `var/log`.")))
+    assert [each.about for each in found] == [
+        About("dev server", "port", "5173"),
+        About("Logs", "location", "var/log"),
+    ]
+
+
+def test_state_and_output_are_bounded() -> None:
+    """EVID.10: however long the session, what is kept and offered at its end is bounded."""
+    extractor = RulesExtractor()
+    for number in range(2_000):
+        text = f"Moved part{number} of `file{number}.py` over to `new{number}.py`. Step {number} still needs work."
+        extractor.offer(event(A, text, number=2 * number), FACTS)
+        extractor.offer(event(U, "next", number=2 * number + 1), FACTS)
+    assert len(list(extractor.close())) <= MAX_OUTCOMES + MAX_LOOPS
+
+
+ADVERSARIAL = [
+    "no " * 350_000,
+    "I'll " * 200_000,
+    "a=b=c=" * 180_000,
+    "<a " * 350_000,
+    "*_" * 500_000,
+    "`" * 1_000_000,
+    "- " * 500_000,
+    "x" * 1_000_000,
+    "yes, " * 200_000,
+    "\n" * 500_000 + "1." * 250_000,
+    '"q?"=' * 200_000,
+    "we should not " * 70_000,
+]
+
+
+@pytest.mark.parametrize("text", ADVERSARIAL, ids=[text[:6].strip() or "lines" for text in ADVERSARIAL])
+def test_no_text_makes_reading_slow(text: str) -> None:
+    """EVID.10, failure case 34: a megabyte of anything is read in well under a second and gives quotes of its own."""
+    started = time.perf_counter()
+    found = offered(session((U, text), (A, text), (U, text[:19_000]), (A, text[:19_000]), (U, "ok")))
+    assert time.perf_counter() - started < 2
+    assert all(each.quote in text for each in found)
+
+
+def test_only_the_ends_of_a_very_long_text_are_read() -> None:
+    """EVID.10: of a pasted text over 20,000 characters the first and last 4,000 are read, at their own places."""
+    text = "Always sign commits.\n\n" + "filler words here.\n\n" * 2_000 + "Never push to main."
+    found = statements(text)
+    assert found[0].text == "Always sign commits."
+    assert found[-1].text == "Never push to main."
+    assert all(text[each.start : each.end] == each.text for each in found)
+    assert sum(len(each.text) for each in found) < 8_000
+
+
+@given(TEXTS)
+@settings(max_examples=300, deadline=None)
+def test_statements_are_slices_in_order(text: str) -> None:
+    """QUOTE.4: each statement is an exact slice of the message, and none overlaps the one before."""
+    found = statements(text)
+    assert all(text[each.start : each.end] == each.text for each in found)
+    assert all(one.end <= two.start for one, two in pairwise(found))
+    assert all(each.plain == plain_words(each.text) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("quote", "plain"),
+    [
+        ("**Fixed** the _old_ bug", "Fixed the old bug"),
+        ("keep `__init__` and `a*b*c`", "keep `__init__` and `a*b*c`"),
+        ("snake_case_name stays", "snake_case_name stays"),
+        ("- [ ] check\n  it", "check it"),
+        ("MAX_RETRIES * 2 * 3", "MAX_RETRIES * 2 * 3"),
+    ],
+)
+def test_markdown_is_dropped_and_identifiers_stay(quote: str, plain: str) -> None:
+    """QUOTE.1: emphasis and leading markers go; code spans, identifiers and lone stars are content."""
+    assert plain_words(quote) == plain
+
+
+def test_a_persons_long_words_are_not_taken_for_a_paste() -> None:
+    """CHECK.8: length alone does not make a person's message someone else's."""
+    assert not is_pasted("I would like you to look at the parser again, because we saw it fail twice on Monday. " * 4)
+    assert is_pasted("❯ make\n❯ make test\n$ ls\nError: no rule\n% true\n")
+
+
+@pytest.mark.shared_data
+@pytest.mark.skipif(not SHARED.exists(), reason="shared data is not here")
+def test_real_sessions_give_short_notes_of_exact_quotes() -> None:
+    """BRIEF.2: over the real sessions every quote is exact, and no session gives more than a page of notes."""
+    from tallystick.transcripts.claude_code import CLAUDE_CODE
+    from tallystick.transcripts.protocol import RawRecord
+
+    total = 0
+    for path in sorted(SHARED.glob("claude-code/*.jsonl")):
+        reader = CLAUDE_CODE.reader(path.name)
+        raw = (RawRecord(n, 0, line) for n, line in enumerate(path.read_bytes().split(b"\n"), 1) if line)
+        events = list(reader.read(raw))
+        found = offered(events, reader.facts)
+        texts = {each.uid: each.text for each in events}
+        assert all(each.quote in texts[each.event] for each in found)
+        assert len(found) <= 30
+        total += len(found)
+    assert total > 100
