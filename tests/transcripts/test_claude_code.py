@@ -608,6 +608,14 @@ def test_parts_are_numbered_within_their_block() -> None:
     assert [event.locator.block for event in events] == [0, 0, 1, 1, 2]
 
 
+def test_a_line_of_nothing_but_objects_stays_small() -> None:
+    """EVID.10: a megabyte of empty objects on a line is read in bounded memory, and the rest of it counted."""
+    reader = read(b"{}" * 500_000).reader
+    assert reader.records == 1
+    assert reader.counts["glued"] < 5000
+    assert reader.counts["unread_piece"] == 1
+
+
 @pytest.mark.parametrize("beside", ["%s torn", "torn %s", '{"a":} %s', "%s [1]"])
 def test_what_stands_beside_a_record_is_counted(beside: str) -> None:
     """EVID.3: the record on a damaged line is read, and the rest of the line is counted."""

@@ -15,6 +15,8 @@ from msgspec import Raw, Struct
 
 from tallystick.transcripts.lines import BLANK, objects
 
+_MOST_GLUED = 4096
+"""Objects read from one line; a line of more is no accident of two writers, and its rest is one lost piece."""
 NO_JSON = Raw()
 """A field that is not there; ``Raw | None`` would not decode."""
 
@@ -113,6 +115,8 @@ def _decode_with_care(data: bytes) -> Decoded:
     repaired = lost = at = 0
     problem = ""
     for start, end in objects(data):
+        if len(pieces) == _MOST_GLUED:
+            break
         lost += bool(data[at:start].strip(BLANK))
         at = end
         try:

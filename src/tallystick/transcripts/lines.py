@@ -109,25 +109,24 @@ def records(
     return iter(source)
 
 
-def objects(data: bytes) -> list[tuple[int, int]]:
+def objects(data: bytes) -> Iterator[tuple[int, int]]:
     """Byte ranges of the top-level JSON objects and arrays that stand side by side in ``data``, in order.
 
     Writers that append without a lock glue records together. Brackets are matched and nothing else is checked; what is
-    not closed is not in the result. Linear in ``len(data)``.
+    not closed is not in the result. Linear in ``len(data)``, in constant memory.
     """
-    found: list[tuple[int, int]] = []
     depth = start = 0
     for token in _TOKEN.finditer(data):
-        mark = data[token.start()]
+        at = token.start()
+        mark = data[at]
         if mark in b"{[":
             if not depth:
-                start = token.start()
+                start = at
             depth += 1
         elif mark in b"}]" and depth:
             depth -= 1
             if not depth:
-                found.append((start, token.end()))
-    return found
+                yield start, at + 1
 
 
 def complete(data: bytes) -> bool:
@@ -135,5 +134,7 @@ def complete(data: bytes) -> bool:
     body = data.rstrip(BLANK)
     if not body.endswith((b"}", b"]")):
         return False
-    found = objects(body)
-    return bool(found) and found[-1][1] == len(body)
+    end = 0
+    for _, end in objects(body):  # noqa: B007  (the last one counts)
+        pass
+    return end == len(body)
