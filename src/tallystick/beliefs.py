@@ -56,7 +56,7 @@ class VerdictRow(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """That an entry was about a claim; a claim's history is its touches."""
+    """That an entry was about a claim, or observed a session; a claim's history is its touches."""
 
     claim: int
     seq: int
@@ -313,6 +313,7 @@ def _clock_repaired(entry: Entry, parts: Parts, held: Held) -> Effects:
 
 _FOLDS: dict[str, Callable[[Entry, Parts, Held], Effects]] = {
     EntryKind.INTRODUCED: _introduced,
+    EntryKind.OBSERVED: _touching,
     EntryKind.ASSERTED: _asserted,
     EntryKind.RECONFIRMED: _touching,
     EntryKind.JUDGED: _judged,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tallystick.model.claim import ClaimKind, Derivation, Outcome
@@ -63,8 +63,8 @@ class Item(NamedTuple):
     """Microseconds UTC; -1 where no record says."""
     tokens: int
     """Of the words as ``shown`` gives them."""
-    settle: str = ""
-    """A command that would settle it now; from a template, never from a transcript."""
+    checkable: bool = False
+    """Whether a command may be offered that would settle it."""
     opposed_by: int = -1
     """A newer claim that says the contrary."""
 
@@ -102,8 +102,12 @@ def shown(text: str) -> str:
     return flat if len(flat) <= MAX_WORDS else flat[: MAX_WORDS - 1].rstrip() + "…"
 
 
-def brief(items: Iterable[Item], *, now: int, budget: int, left_before: int = 0) -> Briefing:
+def brief(
+    items: Iterable[Item], *, now: int, budget: int, settle: Callable[[int], str] = lambda _: "", left_before: int = 0
+) -> Briefing:
     """Choose and render. ``now`` is the point's time, ``budget`` in tokens; ``left_before`` counts what was never offered.
+
+    ``settle`` gives the command that would settle a claim now, made from a template and never from a transcript.
 
     What can go stale comes first, then decisions, open loops, rules, facts. Within the budget each section gets its
     share in turn, best first, so that no section starves the others; what did not fit is counted.
@@ -114,8 +118,8 @@ def brief(items: Iterable[Item], *, now: int, budget: int, left_before: int = 0)
     for section in sections.values():
         section.sort(key=lambda item: _standing(item, now))
     offered = sum(map(len, sections.values()))
-    chosen, used = _fill(sections, budget)
-    lines = tuple(_line(item, section, now) for section in SECTIONS for item in chosen[section.key])
+    chosen, used = _fill(sections, budget, settle)
+    lines = tuple(_line(item, command, section, now) for section in SECTIONS for item, command in chosen[section.key])
     left_out = offered - len(lines) + left_before
     return Briefing(lines, left_out, _render(lines, left_out), used)
 
@@ -155,23 +159,30 @@ def _standing(item: Item, now: int) -> tuple[int, int, int]:
     return int(min(fading, 6)) - weight, -item.said_at, -item.claim
 
 
-def _fill(sections: Mapping[str, list[Item]], budget: int) -> tuple[dict[str, list[Item]], int]:
-    chosen: dict[str, list[Item]] = {key: [] for key in sections}
+_Chosen = dict[str, list[tuple[Item, str]]]
+
+
+def _fill(sections: Mapping[str, list[Item]], budget: int, settle: Callable[[int], str]) -> tuple[_Chosen, int]:
+    chosen: _Chosen = {key: [] for key in sections}
     waiting = {key: list(reversed(items)) for key, items in sections.items()}
     used = FRAME_TOKENS
-    while any(waiting.values()):
+    while any(waiting.values()) and used + LINE_TOKENS < budget:
         for key in sections:
             if not waiting[key]:
                 continue
             item = waiting[key].pop()
-            cost = item.tokens + LINE_TOKENS + len(item.settle.encode()) + (0 if chosen[key] else HEADING_TOKENS)
-            if used + cost <= budget:
-                used += cost
-                chosen[key].append(item)
+            cost = item.tokens + LINE_TOKENS + (0 if chosen[key] else HEADING_TOKENS)
+            if used + cost > budget:
+                continue
+            command = settle(item.claim) if item.checkable else ""
+            if used + cost + len(command.encode()) > budget:
+                command = ""
+            used += cost + len(command.encode())
+            chosen[key].append((item, command))
     return chosen, used
 
 
-def _line(item: Item, section: Section, now: int) -> Line:
+def _line(item: Item, command: str, section: Section, now: int) -> Line:
     verbatim = item.derivation == Derivation.VERBATIM
     words = shown(item.text)
     mark = "✓ verbatim" if verbatim else "~ inferred"
@@ -182,7 +193,7 @@ def _line(item: Item, section: Section, now: int) -> Line:
         notes.insert(0, str(item.outcome).replace("_", " "))
     if item.opposed_by >= 0:
         notes.append(f"opposed by newer c{item.opposed_by}")
-    settle = f" → `{item.settle}`" if item.settle else ""
+    settle = f" → `{command}`" if command else ""
     return Line(
         item.claim,
         section.key,

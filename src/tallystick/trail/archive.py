@@ -17,6 +17,7 @@ import zstandard
 
 from tallystick.errors import TrailUnreadable
 from tallystick.log.canonical import encode
+from tallystick.model.entry import EntryKind
 from tallystick.model.evidence import Event, EventKind, Locator, Origin, Status
 from tallystick.store.protocol import ArchivedEvent, BlockRow, Reading
 
@@ -167,9 +168,30 @@ class ArchiveReader:
         return event_from_record(self.record(row)) if row else None
 
     def session(self, session: int) -> Iterator[tuple[str, Event]]:
-        """``(event id, event)`` of a session in order."""
-        for row in self._rows.session_events(session):
-            yield row.event, event_from_record(self.record(row))
+        """``(event id, event)`` of a session as it happened, whatever order its files were read in.
+
+        Files of one session are stretches of it; a stretch keeps its own order, and stretches follow each other by the
+        time of their first event.
+        """
+        rows = self._rows.session_events(session)
+        stretches = []
+        for manifest in manifests(self._rows, session):
+            first, digests = manifest_digests(manifest)
+            stretch = rows[first : first + len(digests)]
+            stretches.append((self._began(stretch), first, stretch))
+        for _, _, stretch in sorted(stretches):
+            for row in stretch:
+                yield row.event, event_from_record(self.record(row))
+
+    def _began(self, stretch: list[ArchivedEvent]) -> int:
+        times = (event_from_record(self.record(row)).at for row in stretch)
+        return next((at for at in times if at is not None), -1)
+
+
+def manifests(rows: Reading, session: int) -> list[bytes]:
+    """The manifests of a session's slices, in the order of their archiving."""
+    observed = [touch.seq for touch in rows.touches(session) if touch.kind == EntryKind.OBSERVED]
+    return [part.body for seq in observed for part in rows.parts(seq) if part.name == "manifest"]
 
 
 def commits(row: ArchivedEvent, record: bytes, digest: bytes) -> bool:

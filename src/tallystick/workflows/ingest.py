@@ -34,7 +34,7 @@ from tallystick.workflows.certifying import Certified, capped, certify_outcome, 
 from tallystick.workflows.observing import Observation
 from tallystick.workflows.reconciling import Holders, Reconciler
 
-SLICE_BYTES = 16 * 1024 * 1024
+SLICE_BYTES = 8 * 1024 * 1024
 SLICE_EVENTS = 20_000
 """A longer session is committed in slices of this many events or bytes of text."""
 
@@ -208,9 +208,11 @@ class _SourceRead:
         self._start = start
         self._session = start.session
         self._reader: Reader = adapter.reader("/".join(path.parts[-3:]), start.calls)
-        self._observation = Observation(tools.extractor(), "")
+        self._observation = Observation(tools.extractor())
         self._slice: list[tuple[str, Event]] = []
         self._slice_bytes = 0
+        self._known: set[str] | None = None
+        self._met: set[str] = set()
         self._changed = False
         self.wrote = False
 
@@ -256,15 +258,19 @@ class _SourceRead:
         """Archive the slice under its session; events that are there already add nothing (EVID.5)."""
         rows = appender.rows
         session = self._find_session(appender)
-        known = {row.event for row in rows.session_events(session)}
+        if self._known is None:
+            self._known = {row.event for row in rows.session_events(session)}
+        known = self._known
         archive = ArchiveReader(rows)
         packer = Packer(session=session, first=len(known), block=rows.next_block(), salts=appender.salt)
         added = 0
         for event, content in self._slice:
             if event in known:
-                self._report.counts["events_known"] += 1
+                self._report.counts["events_known"] += event not in self._met
+                self._met.add(event)
                 continue
             known.add(event)
+            self._met.add(event)
             added += 1
             elsewhere = rows.event(event)
             if elsewhere is None:
@@ -333,6 +339,7 @@ class _SourceRead:
             if self._slice or self._session >= 0:
                 self._keep(appender)
             if self._changed:
+                self._see_whole(appender)
                 self._say(appender)
             digest = self._digest
             offset, line = position
@@ -350,6 +357,18 @@ class _SourceRead:
                 )
             )
         self.wrote = True
+
+    def _see_whole(self, appender: Appender) -> None:
+        """Where other files have told of this session too, observe all of it in the order in which it happened."""
+        rows = appender.rows
+        others = [source for source in rows.sources(self._session) if source.path != str(self._path)]
+        covered = self._known is None or (len(self._met) == len(self._known) and not self._start.offset)
+        if covered or not (others or not self._start.offset):
+            return
+        self._observation = Observation(self._tools.extractor())
+        for event, content in ArchiveReader(rows).session(self._session):
+            self._observation.take(content._replace(uid=event), self._reader.facts)
+        self._observation.close()
 
     def _digest(self, data: bytes) -> bytes:
         return self._trail.outside.digest(self._trail.id, data)

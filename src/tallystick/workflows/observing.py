@@ -13,7 +13,7 @@ from tallystick.model.claim import Candidate
 from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts
 from tallystick.verifiers.signals import Signals, signal_of
 
-REMEMBERED_BYTES = 48 * 1024 * 1024
+REMEMBERED_BYTES = 16 * 1024 * 1024
 """Text of recent events kept for certifying; a quote is certified when its candidate is offered, so little is needed."""
 SURFACED_CHARS = 256 * 1024
 """Of what we ourselves showed in the session, kept to know echoes by."""
@@ -22,10 +22,8 @@ SURFACED_CHARS = 256 * 1024
 class Observation:
     """What has been gathered of one session so far."""
 
-    def __init__(self, extractor: Extractor, session: str) -> None:
-        """``session`` is our id of it, for spans."""
+    def __init__(self, extractor: Extractor) -> None:
         self.extractor = extractor
-        self.session = session
         self.signals = Signals()
         self.candidates: list[tuple[Candidate, Event | None, int]] = []
         """(candidate, the event its words are said to stand in, that event's ordinal); the event is None where unknown."""

@@ -1,0 +1,92 @@
+"""Reads the times that people type: instants with their zone, and dates that keep how exact they are (TIME.10, 11)."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from tallystick.errors import BadTime
+from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Instant, Interval, ValidTime
+
+_COARSE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?\Z")
+_ZONED = re.compile(r"(\S+[T ]\S+) ([A-Za-z_]+/[A-Za-z_/+-]+)\Z")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+EXPECTED = "expected ISO 8601 with a zone, such as 2026-05-01T12:00:00Z or '2026-05-01 12:00 Europe/Berlin'"
+
+
+def parse_instant(text: str) -> tuple[Instant, tuple[str, ...]]:
+    """An instant in microseconds UTC, with flags for a local time that happened twice or never.
+
+    Raises:
+        BadTime: not a time, or naive: without a zone nobody can say when that was.
+    """
+    zoned = _ZONED.match(text.strip())
+    try:
+        if zoned:
+            return _local(datetime.fromisoformat(zoned[1]), ZoneInfo(zoned[2]))
+        moment = datetime.fromisoformat(text.strip())
+    except ZoneInfoNotFoundError:
+        raise BadTime(f"{text!r}: no such time zone; {EXPECTED}") from None
+    except (ValueError, OverflowError):
+        raise BadTime(f"{text!r} is not a time; {EXPECTED}") from None
+    if moment.tzinfo is None:
+        raise BadTime(f"{text!r} has no zone, so nobody can say when that was; {EXPECTED}")
+    return (moment - _EPOCH) // _MICROSECOND, ()
+
+
+def _local(naive: datetime, zone: ZoneInfo) -> tuple[Instant, tuple[str, ...]]:
+    if naive.tzinfo is not None:
+        raise BadTime(f"{naive.isoformat()} names a zone twice; {EXPECTED}")
+    first, second = naive.replace(tzinfo=zone), naive.replace(tzinfo=zone, fold=1)
+    instant = (first - _EPOCH) // _MICROSECOND
+    flags: tuple[str, ...] = ()
+    if first.utcoffset() != second.utcoffset():
+        there = first.astimezone(UTC).astimezone(zone).replace(tzinfo=None)
+        flags = ("nonexistent_local_time",) if there != naive else ("ambiguous_local_time",)
+    return instant, flags
+
+
+def parse_valid(start: str | None, end: str | None) -> ValidTime:
+    """Valid time from what was typed: dates keep their precision, and half-open ends mean "until then, not including it".
+
+    Raises:
+        BadTime: a naive time, or a start that is not before the end.
+    """
+    first, _, start_precision, flags = _bound(start) if start else (START_OF_TIME, 0, "", ())
+    last, _, end_precision, more = _bound(end) if end else (END_OF_TIME, 0, "", ())
+    if first >= last:
+        raise BadTime(f"valid from {start} to {end}: the start must come before the end")
+    words = " … ".join(filter(None, (start, end)))
+    return ValidTime(
+        (Interval(first, last),),
+        bool(start),
+        bool(end),
+        start_precision or end_precision or "unknown",
+        words,
+        (*flags, *more),
+    )
+
+
+def _bound(text: str) -> tuple[Instant, Instant, str, tuple[str, ...]]:
+    """(first microsecond, first after, precision, flags) of a bound; dates are read in UTC."""
+    coarse = _COARSE.match(text.strip())
+    if not coarse:
+        instant, flags = parse_instant(text)
+        return instant, instant + 1, "second", flags
+    year, month, day = coarse.groups()
+    try:
+        begin = datetime(int(year), int(month or 1), int(day or 1), tzinfo=UTC)
+    except ValueError:
+        raise BadTime(f"{text!r} is not a date; {EXPECTED}") from None
+    instant = (begin - _EPOCH) // _MICROSECOND
+    return instant, instant, "day" if day else "month" if month else "year", ()
+
+
+def iso(instant: Instant) -> str:
+    """ISO 8601 UTC with ``Z``, microseconds only where there are any; empty for "always" and "no record says"."""
+    if instant in (START_OF_TIME, END_OF_TIME, -1):
+        return ""
+    moment = _EPOCH + timedelta(microseconds=instant)
+    return moment.isoformat(timespec="microseconds" if instant % 1_000_000 else "seconds").replace("+00:00", "Z")

@@ -1,0 +1,86 @@
+"""Brief: what the next session should know, logged as surfaced before it is shown (CARRY.1–7)."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from tallystick.briefing import Briefing, Item, brief, shown
+from tallystick.model.claim import ClaimKind, Outcome
+from tallystick.model.entry import EntryKind, LogName
+from tallystick.store.protocol import Belief, Reading, Selection
+from tallystick.trail import Trail
+from tallystick.trail.points import Point, point
+from tallystick.workflows.scoping import Scope, holders
+
+DEFAULT_BUDGET_TOKENS = 1500
+
+
+class Briefed(NamedTuple):
+    """The briefing and the point it was made at."""
+
+    briefing: Briefing
+    point: Point
+
+
+def make_briefing(trail: Trail, scope: Scope, *, as_of: str | None, budget: int) -> Briefed:
+    """Choose, log, and return the briefing.
+
+    Raises:
+        UsageError, BadTime: see ``trail.points.point`` and ``scoping.holders``.
+        MachineError: the access log cannot be written; then nothing is shown.
+    """
+    with trail.reading() as rows:
+        at = point(trail, rows, as_of)
+        beliefs = rows.believed(Selection(at.seq, holders(rows, scope), valid_at=at.at))
+        opposed = _opposed(rows, at.seq, {belief.row.claim for belief in beliefs})
+        items = [_item(belief, opposed) for belief in beliefs if belief.text is not None]
+        left = len(beliefs) - len(items)
+        now = trail.clock() if as_of is None else at.at
+        made = brief(items, now=now, budget=budget, settle=lambda claim: _settle(rows, claim), left_before=left)
+    if trail.id:
+        _log(trail, made, at)
+    return Briefed(made, at)
+
+
+def _log(trail: Trail, made: Briefing, at: Point) -> None:
+    claims = tuple(sorted(line.claim for line in made.lines))
+    parts = {"context": made.text.encode(), "point": json.dumps({"as_of": at.seq}).encode()}
+    with trail.writing(LogName.ACCESS) as appender:
+        appender.add(EntryKind.SURFACED, parts, xrefs=[(LogName.MEMORY, claims)] if claims else [])
+
+
+def _opposed(rows: Reading, seq: int, held: set[int]) -> dict[int, int]:
+    """Claims that a newer held one contradicts: older → newer (CARRY.4)."""
+    return {
+        link.older: link.newer for link in rows.links(seq, "contradicts") if link.older in held and link.newer in held
+    }
+
+
+def _item(belief: Belief, opposed: dict[int, int]) -> Item:
+    row = belief.row
+    text = belief.text or ""
+    checkable = row.kind in (ClaimKind.OUTCOME, ClaimKind.FACT) or belief.outcome != Outcome.NONE
+    return Item(
+        row.claim,
+        row.kind,
+        text,
+        belief.derivation,
+        belief.outcome,
+        row.origin,
+        belief.said_at,
+        row.tokens or len(shown(text).encode()),
+        checkable,
+        opposed.get(row.claim, -1),
+    )
+
+
+def _settle(rows: Reading, claim: int) -> str:
+    """The command that the newest verdict offers."""
+    for verdict in reversed(rows.verdicts(claim)):
+        body = next((part.body for part in rows.parts(verdict.seq) if part.name == f"verdict/{claim}"), b"")
+        try:
+            return str(json.loads(body).get("settle", ""))
+        except ValueError:
+            return ""
+    return ""
