@@ -131,11 +131,10 @@ _ISSUE_CUES = frozenset(("PR", "pr", "PRs", "issue", "Issue", "pull", "MR", "tic
 _PORT_CUES = frozenset(("port", "Port", "ports", "PORT"))
 _HASH_CUES = frozenset(("commit", "Commit", "commits", "sha", "SHA", "revision", "hash"))
 _VERSION_CUES = frozenset(
-    "version Version versions v python Python py node Node Node.js Go go golang ruby Ruby php PHP java Java rust "
-    "Rust postgres Postgres "
-    "PostgreSQL postgresql mysql MySQL redis Redis ubuntu Ubuntu debian Debian macOS iOS django Django react React "
-    "release Release "
-    "kubernetes Kubernetes sqlite SQLite clang gcc npm pip swift Swift kotlin Kotlin TypeScript terraform".split()
+    "version Version versions v python Python py node Node Node.js Go go golang ruby Ruby php PHP java Java rust Rust "
+    "postgres Postgres PostgreSQL postgresql mysql MySQL redis Redis ubuntu Ubuntu debian Debian macOS iOS django "
+    "Django react React release Release kubernetes Kubernetes sqlite SQLite clang gcc npm pip swift Swift kotlin "
+    "Kotlin TypeScript terraform".split()
 )
 _CONTEXTUAL = frozenset((AnchorKind.NUMBER, AnchorKind.COMMIT))
 _HEX_HEAD = re.compile(r"[0-9a-f]{7,40}(?![\w-])")
@@ -348,22 +347,18 @@ def _at(core: str, address: re.Match[str]) -> list[_Part]:
 
 _EXTENSIONS = (
     "py pyi ipynb js jsx ts tsx mjs cjs go rs rb java kt kts swift c h cc cpp hpp cs php pl lua sh bash zsh fish ps1 "
-    "bat sql r jl ex exs "
-    "erl hs ml scala clj dart vue svelte html htm css scss sass less json jsonl json5 yaml yml toml ini cfg conf env "
-    "xml csv tsv md mdx "
-    "rst txt log lock sum mod tmpl tpl j2 proto graphql tf tfvars patch diff png jpg jpeg gif svg webp ico pdf zip "
-    "tar gz tgz zst bz2 xz whl "
-    "deb rpm exe dll so dylib a o wasm bin db sqlite sqlite3 parquet pem key crt pub gitignore dockerignore "
-    "editorconfig traj xlsx docx pptx"
+    "bat sql r jl ex exs erl hs ml scala clj dart vue svelte html htm css scss sass less json jsonl json5 yaml yml "
+    "toml ini cfg conf env xml csv tsv md mdx rst txt log lock sum mod tmpl tpl j2 proto graphql tf tfvars patch diff "
+    "png jpg jpeg gif svg webp ico pdf zip tar gz tgz zst bz2 xz whl deb rpm exe dll so dylib a o wasm bin db sqlite "
+    "sqlite3 parquet pem key crt pub gitignore dockerignore editorconfig traj xlsx docx pptx"
 )
 _EXTENSION = re.compile(rf"\.(?:{'|'.join(_EXTENSIONS.split())})(?::\d+){{0,2}}(?:-\d+)?$")
 _FILES = frozenset("Makefile Dockerfile CODEOWNERS Gemfile Procfile Vagrantfile Jenkinsfile Rakefile Justfile".split())
 _FOLDERS = frozenset(
-    "src lib libs test tests docs doc cmd pkg internal app apps api bin usr etc home var tmp opt dev proc "
-    "node_modules packages crates "
-    "scripts tools examples config configs build dist target vendor assets static public templates migrations "
-    "components hooks utils "
-    "refs heads origin feature feat bugfix fix chore release hotfix main master models views server client core web".split()
+    "src lib libs test tests docs doc cmd pkg internal app apps api bin usr etc home var tmp opt dev proc node_modules "
+    "packages crates scripts tools examples config configs build dist target vendor assets static public templates "
+    "migrations components hooks utils refs heads origin feature feat bugfix fix chore release hotfix main master "
+    "models views server client core web".split()
 )
 _TOP_LEVEL = frozenset(
     "com org net io dev local lan internal app ai co uk fr de eu ch nl us edu gov info cloud invalid test example "

@@ -8,6 +8,7 @@ before the clause ends gives the mood, and a clause without one asserts.
 from __future__ import annotations
 
 from tallystick.language import english_words as en
+from tallystick.language.english_cues import CUES, cue_at, is_past
 from tallystick.language.moods import Mood
 from tallystick.language.polarity import denials
 from tallystick.language.words import CODE, QUOTE
@@ -25,6 +26,8 @@ def mood(texts: list[str]) -> Mood:
             return Mood.HYPOTHETICAL
         texts, again = _without_openers(texts[texts.index(":") + 1 :])
         sequenced = sequenced or again
+    if tuple(texts[:2]) in _NOTING or texts[:4] == ["keep", "in", "mind", "that"]:
+        texts = texts[texts.index("that") + 1 :] or texts
     opener = _opening(texts, sequenced)
     if opener is not None:
         return opener
@@ -37,6 +40,7 @@ def mood(texts: list[str]) -> Mood:
     return _by_leftmost_cue(texts)
 
 
+_NOTING = (("note", "that"), ("remember", "that"), ("notice", "that"))
 _PLANNED_LABELS = frozenset(
     ("todo", "plan", "next step", "next steps", "goal", "wip", "fixme", "task", "next", "remaining")
 )
@@ -174,21 +178,13 @@ def _conditional_opening(texts: list[str]) -> Mood | None:
     if texts[0] in ("when", "once", "whenever", "as", "wherever") and comma < len(texts):
         inside = texts[1:comma]
         after = texts[comma + 1 : comma + 8]
-        told = any(_is_past(word) for word in after) and not any(word in _UNREAL for word in after)
-        if told and not any(word in en.BE or word in ("has", "have") for word in inside if not _is_past(word)):
+        told = any(is_past(word) for word in after) and not any(word in _UNREAL for word in after)
+        if told and not any(word in en.BE or word in ("has", "have") for word in inside if not is_past(word)):
             return None
     return Mood.CONDITIONAL
 
 
 _UNREAL = en.MODALS_OF_WILL | en.MODALS_OF_HEDGE | frozenset(("can", "must", "is", "are", "has", "have"))
-
-
-def _is_past(word: str) -> bool:
-    return (
-        word in en.PAST_AUXILIARIES
-        or word in en.IRREGULAR_PAST
-        or (word.endswith("ed") and len(word) > 3 and word not in en.NOT_PAST)
-    )
 
 
 def _is_imperative(texts: list[str]) -> bool:
@@ -199,7 +195,7 @@ def _is_imperative(texts: list[str]) -> bool:
         return True
     if first in ("please", "always", "never", "just", "simply", "also", "either"):
         return (
-            bool(rest) and (rest[0] in en.BASE_VERBS or first == "please" or rest[0] == "be") and not _is_past(rest[0])
+            bool(rest) and (rest[0] in en.BASE_VERBS or first == "please" or rest[0] == "be") and not is_past(rest[0])
         )
     if first not in en.BASE_VERBS or first in ("always", "never"):
         return False
@@ -249,9 +245,9 @@ def _gerund(texts: list[str]) -> Mood | None:
 
 
 _GERUND_VERBS = frozenset(
-    "fixes fixed makes made causes caused works worked takes took means meant requires required breaks broke solves "
-    "solved resolves "
-    "resolved produces returns gives helps adds passes fails failed shows showed leads led 's —".split()
+    "fixes fixed makes made causes caused work works worked takes took means meant requires required breaks broke "
+    "solves solved resolves resolved produces returns gives helps adds pass passes passed fail fails failed shows "
+    "showed leads led succeeds succeeded completes completed complete finished done ok clean green 's —".split()
 )
 
 
@@ -266,36 +262,6 @@ def _main_clause(texts: list[str]) -> list[str]:
     return texts[after:] if len(texts) - after >= 2 else texts
 
 
-_CUES = (
-    en.MODALS_OF_WILL
-    | en.MODALS_OF_HEDGE
-    | en.HEDGE_ADVERBS
-    | en.HEDGE_VERBS
-    | en.SEEMING
-    | en.SUGGESTING
-    | en.READINESS
-    | en.CONATIVE
-    | en.ASKING
-    | en.SAYING
-    | frozenset(
-        (
-            "'d",
-            "must",
-            "need",
-            "needs",
-            "has",
-            "have",
-            "can",
-            "cannot",
-            "sure",
-            "certain",
-            "clear",
-            "whether",
-            "let",
-            "to",
-        )
-    )
-)
 _CONDITIONS = frozenset(("if", "unless", "once", "when", "whenever", "until", "assuming", "provided", "providing"))
 
 
@@ -303,9 +269,10 @@ def _by_leftmost_cue(texts: list[str]) -> Mood:
     end = _clause_end(texts)
     if _condition(texts, 1, end):
         return Mood.CONDITIONAL
+    told = _tells_of_an_object(texts)
     for i in range(end):
-        if texts[i] in _CUES:
-            cue = _cue(texts, i, end)
+        if texts[i] in CUES and (not told or texts[i] in en.HEDGE_ADVERBS):
+            cue = cue_at(texts, i)
             if cue is not None:
                 return cue
     if texts[end : end + 1] == [","] and texts[end + 1 : end + 2] and texts[end + 1] in en.HEDGE_ADVERBS:
@@ -313,14 +280,19 @@ def _by_leftmost_cue(texts: list[str]) -> Mood:
     return Mood.NEGATED_ASSERTION if denials(texts[:end]) % 2 else Mood.ASSERTION
 
 
+def _tells_of_an_object(texts: list[str]) -> bool:
+    """ "Updated the plan to …", "Fixed `x` that …": a past verb without its subject; what follows belongs to its object."""
+    return len(texts) > 1 and is_past(texts[0]) and (texts[1] in en.DETERMINERS or texts[1] == CODE)
+
+
 def _clause_end(texts: list[str]) -> int:
     """Where the first clause that has its verb ends: at punctuation or a conjunction after the verb."""
-    finite = _is_past(texts[0]) if texts else False
+    finite = is_past(texts[0]) if texts else False
     for i, word in enumerate(texts):
         if i == 0:
             finite = finite or word in en.FINITE
             continue
-        if word in (";", "?", ".", "!", "…"):
+        if word in (";", "?", ".", "!", "…") or (word in _ALWAYS_NEW_CLAUSE and i > 1):
             return i
         if finite:
             after = texts[i + 1] if i + 1 < len(texts) else ""
@@ -330,9 +302,12 @@ def _clause_end(texts: list[str]) -> int:
                 return i
             if word in en.COMPLEMENT_STARTERS and _opens_clause(texts, i):
                 return i
-        elif word in en.FINITE or (_is_past(word) and texts[i - 1] not in en.DETERMINERS):
+        elif word in en.FINITE or (is_past(word) and texts[i - 1] not in en.DETERMINERS):
             finite = True
     return len(texts)
+
+
+_ALWAYS_NEW_CLAUSE = frozenset(("because", "but", "although", "whereas"))
 
 
 def _opens_clause(texts: list[str], i: int) -> bool:
@@ -413,124 +388,4 @@ def _tells_past(texts: list[str], i: int) -> bool:
 
 
 def _told(left: list[str]) -> bool:
-    return any(_is_past(word) and (i == 0 or left[i - 1] not in en.BE) for i, word in enumerate(left))
-
-
-def _cue(texts: list[str], i: int, end: int) -> Mood | None:
-    """The mood that the word at ``i`` gives to its clause, or None."""
-    word = texts[i]
-    after = texts[i + 1] if i + 1 < len(texts) else ""
-    before = texts[i - 1] if i else ""
-    relative = i > 1 and before in ("that", "which", "who")
-    if word in en.MODALS_OF_WILL:
-        return None if relative else Mood.PLAN
-    if word in en.MODALS_OF_HEDGE:
-        return None if relative or after[:1].isdigit() else _hedging_modal(word, after)
-    if word == "'d":
-        return (
-            Mood.PLAN
-            if after in ("like", "love", "want", "prefer")
-            else (Mood.HYPOTHETICAL if before in en.PRONOUNS and not _is_past(after) else None)
-        )
-    if word == "must" or (word in ("need", "needs", "has", "have") and after == "to"):
-        return _obligation(word, before, after)
-    if word in en.HEDGE_ADVERBS and word != "likely":
-        return Mood.HYPOTHETICAL
-    if word in ("can", "cannot") and after == "be" and not relative:
-        return Mood.HYPOTHETICAL
-    return _lexical_cue(texts, i, end)
-
-
-def _hedging_modal(word: str, after: str) -> Mood:
-    """ "couldn't reproduce" denies what was tried; "shouldn't" and "might not" stay hedged."""
-    return Mood.NEGATED_ASSERTION if word == "could" and after in ("n't", "not") else Mood.HYPOTHETICAL
-
-
-def _obligation(word: str, before: str, after: str) -> Mood | None:
-    if word == "must":
-        return Mood.HYPOTHETICAL if after in ("have", "be") and before not in en.SPEAKER else Mood.INSTRUCTION
-    return Mood.PLAN if before in en.SPEAKER or before in ("also", "still", "now", "will") else Mood.INSTRUCTION
-
-
-def _lexical_cue(texts: list[str], i: int, end: int) -> Mood | None:
-    word = texts[i]
-    after = texts[i + 1] if i + 1 < len(texts) else ""
-    before = texts[i - 1] if i else ""
-    if word in en.HEDGE_VERBS and (before in en.SPEAKER or before in ("'d", "'m", "still")) and after != "n't":
-        return Mood.HYPOTHETICAL
-    if seems(texts, i) or (word in en.SUGGESTING and after == "that"):
-        return Mood.HYPOTHETICAL
-    if word in ("sure", "certain", "clear") and before in en.NOT:
-        return Mood.HYPOTHETICAL
-    if word in en.READINESS:
-        return _readiness(texts, i)
-    if word in en.CONATIVE and after == "to":
-        return Mood.PLAN if before in en.SPEAKER or before in ("'m", "'re", "are", "am") else Mood.HYPOTHETICAL
-    if (
-        word in ("wonder", "wondering")
-        or (word in en.ASKING and after in ("if", "whether"))
-        or (word == "whether" and before in en.ASKING)
-    ):
-        return Mood.QUESTION
-    if word == "let" and after in ("me", "'s", "us") and i == 0:
-        return Mood.PLAN
-    if (
-        word == "to"
-        and after == "be"
-        and before not in _FOUND
-        and not any(w in en.FINITE or _is_past(w) for w in texts[:i])
-    ):
-        return Mood.PLAN
-    return _report(texts, i, end) if word in en.SAYING and i else None
-
-
-_FOUND = frozenset(
-    "found seems appears appear seem proved known considered proven shown turned turns out used has have had need "
-    "needs allowed".split()
-)
-
-
-def seems(texts: list[str], i: int) -> bool:
-    """Whether the word at ``i`` is a verb of seeming ("seems", "looks like", "appears to")."""
-    if texts[i] not in en.SEEMING:
-        return False
-    after = texts[i + 1] if i + 1 < len(texts) else ""
-    before = texts[i - 1] if i else ""
-    if texts[i].startswith(("seem", "sound")):
-        return True
-    if texts[i].startswith("feel"):
-        return after == "like"
-    if texts[i].startswith("appear"):
-        return after in ("to", "that", "as") or before == "it"
-    return after in ("like", "as", "to") or (
-        before in en.PRONOUNS | {"code", "it"}
-        and after in ("good", "correct", "right", "fine", "ok", "fixed", "reasonable")
-    )
-
-
-def _readiness(texts: list[str], i: int) -> Mood | None:
-    """ "is ready to merge", "is expected to pass", "is about to be deployed", "has yet to run": not so yet."""
-    word = texts[i]
-    after = texts[i + 1] if i + 1 < len(texts) else ""
-    lead = texts[max(0, i - 3) : i]
-    linked = any(w in en.BE or w in ("it", "and", "now", "have", "has") for w in lead)
-    if word == "ready" and (after in ("to", "for", "") or not after[:1].isalnum()) and linked:
-        return Mood.HYPOTHETICAL
-    if word == "likely" and (linked or after == "to"):
-        return Mood.HYPOTHETICAL
-    if word == "going" and after == "to":
-        return Mood.PLAN
-    if after == "to" and linked:
-        return Mood.PLAN if word in ("about", "yet", "due", "scheduled", "planned") else Mood.HYPOTHETICAL
-    return None
-
-
-def _report(texts: list[str], i: int, end: int) -> Mood | None:
-    """A verb of saying with a subject that can speak, or with what was said after it."""
-    subject = texts[max(0, i - 3) : i]
-    after = texts[i + 1] if i + 1 < end or i + 1 < len(texts) else ""
-    if any(word in en.SPEAKER for word in subject):
-        return None
-    if after in ("that", QUOTE, ":"):
-        return Mood.REPORTED
-    return Mood.REPORTED if any(word in en.SPEAKERS_OF_REPORTS for word in subject) else None
+    return any(is_past(word) and (i == 0 or left[i - 1] not in en.BE) for i, word in enumerate(left))

@@ -12,17 +12,15 @@ from tallystick.language.polarity import denials
 
 _OPENERS = frozenset(
     "oui non ok parfait super très bien merci alors donc et mais d'accord maintenant ensuite puis enfin aussi "
-    "excellent voilà "
-    "bon bonne question analyse rapide effectivement exactement compris entendu reçu".split()
+    "excellent voilà bon bonne question analyse rapide effectivement exactement compris entendu reçu".split()
 )
 _STRAY = frozenset((",", ".", "!", ":", ";", "—", "–", "-", "✓", "✅", "→", "…"))
 _CONDITIONS = frozenset(("si", "s'", "quand", "lorsque", "lorsqu'", "tant", "pourvu", "sauf"))
 _WH = frozenset("pourquoi comment combien quel quelle quels quelles où quand qui est-ce qu'est-ce".split())
 _HEDGES = frozenset(
     "peut-être probablement sûrement vraisemblablement éventuellement apparemment normalement théoriquement "
-    "possiblement semble "
-    "semblent semblait paraît devrait devraient devrais pourrait pourraient pourrais faudrait serait seraient aurait "
-    "auraient".split()
+    "possiblement semble semblent semblait paraît devrait devraient devrais pourrait pourraient pourrais faudrait "
+    "serait seraient aurait auraient".split()
 )
 _OPINIONS = frozenset("pense crois suppose imagine espère doute".split())
 _SAYING = frozenset(
@@ -38,12 +36,11 @@ _NOT_FUTURE = frozenset("para sera-t-il camera opéra agora verras")
 _PRESENT_AI = frozenset("vrai erai frais".split())
 _BEFORE_FUTURE = frozenset("je j' tu il elle on nous vous ils elles ne n' ça cela se s' qui ce".split())
 _IMPERATIVES = frozenset(
-    "vérifie lance ajoute utilise corrige supprime crée modifie choisis dis donne réponds confirme indique envoie "
-    "fais mets "
-    "regarde lis écris teste exécute déploie pousse attends continue arrête garde remplace renomme prends ouvre "
-    "explique montre "
-    "propose relis valide précise assure n'oublie évite reprends commence termine passe laisse tape".split()
+    "vérifie lance ajoute utilise corrige supprime crée modifie choisis dis donne réponds confirme indique envoie fais "
+    "mets regarde lis écris teste exécute déploie pousse attends continue arrête garde remplace renomme prends ouvre "
+    "explique montre propose relis valide précise assure n'oublie évite reprends commence termine passe laisse tape".split()
 )
+_CLITICS = frozenset(("te", "t'", "vous", "le", "la", "les", "l'", "en", "y"))
 _PRESENT_PLANS = frozenset(
     "passe lance vérifie commence continue reprends prépare propose enchaîne applique attaque regarde corrige ajoute "
     "crée".split()
@@ -125,7 +122,9 @@ def _cue(texts: list[str], i: int, word: str, before: str, after: str) -> Mood |
         return Mood.PLAN
     if _FUTURE.match(word) and before in _BEFORE_FUTURE:
         return Mood.PLAN
-    if word in _PRESENT_PLANS and before in ("je", "on"):
+    if word in _PRESENT_PLANS and (
+        before in ("je", "on") or (before in _CLITICS and i > 1 and texts[i - 2] in ("je", "on"))
+    ):
         return Mood.PLAN
     if word in ("faut", "dois", "doit", "doivent", "devons", "devez") and not (
         word == "dois" and before in ("je", "j'")

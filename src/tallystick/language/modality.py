@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tallystick.language import english, french
 from tallystick.language import english_words as en
+from tallystick.language.english_cues import seems
 from tallystick.language.moods import Mood
 from tallystick.language.words import MAX_CHARACTERS, clause_words, language, word_texts
 
@@ -54,7 +55,7 @@ def hedges(sentence: str) -> tuple[str, ...]:
             found.append(word)
         elif word in en.HEDGE_VERBS and i and texts[i - 1] in en.SPEAKER:
             found.append(f"{texts[i - 1]} {word}")
-        elif english.seems(texts, i):
+        elif seems(texts, i):
             found.append(word)
         elif word in en.READINESS and after == "to" and word not in ("going", "about", "yet"):
             found.append(f"{word} to")

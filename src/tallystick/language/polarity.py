@@ -51,8 +51,7 @@ _OBLIGING = frozenset(("need", "needs", "has", "have", "had"))
 _BREAKS = frozenset((",", ";", ":", ".", "!", "?", "—", "–", "-", "(", ")", "…"))
 _CONJUNCTIONS = frozenset(
     "but because although though which who so then while whereas since if unless when until however mais car parce "
-    "donc "
-    "qui lorsque quand si puis".split()
+    "donc qui lorsque quand si puis".split()
 )
 _JOINS = frozenset(("and", "or", "et", "ou"))
 _SUBJECTS = frozenset(
@@ -60,6 +59,7 @@ _SUBJECTS = frozenset(
 )
 _AFTER_EMPTY = frozenset(("only", "just", "merely", "simply", "solely", "necessarily", "seulement", "uniquement"))
 _EMPTY_NO = frozenset(("problem", "problems", "worries", "doubt", "wonder", "matter", "idea"))
+_PREPOSITIONS = frozenset("with of for in on at from by to through under during via avec de pour dans à par".split())
 _IMPLICIT = frozenset(("failed", "fails", "fail", "failing", "unable", "refused", "refuses", "declined", "yet"))
 """With ``to`` after them, these deny the verb: "failed to push"."""
 
@@ -121,10 +121,21 @@ def denials(texts: list[str]) -> int:
         if i and _ends_clause(texts, i):
             break
         if word in _NEGATIONS:
-            count += word != "without" and word != "sans" and _is_negation(texts, i)
+            count += _is_negation(texts, i) and not _is_adjunct(texts, i)
         elif word in _IMPLICIT and texts[i + 1 : i + 2] == ["to"]:
             count += 1
     return count
+
+
+def _is_adjunct(texts: list[str], i: int) -> bool:
+    """Whether the negation at ``i`` denies only what follows it: "without X", "with no X", "tied to commits, not branches"."""
+    word, before = texts[i], texts[i - 1] if i else ""
+    if word in ("without", "sans"):
+        return True
+    if word in ("no", "aucun", "aucune"):
+        return before in _PREPOSITIONS
+    after = texts[i + 1] if i + 1 < len(texts) else ""
+    return word == "not" and before == "," and i > 2 and not after.endswith("ed")
 
 
 def _ends_clause(texts: list[str], i: int) -> bool:

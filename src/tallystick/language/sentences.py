@@ -177,9 +177,8 @@ def _breaks(source: str, state: _Open, line: _Line) -> bool:
 _END = re.compile(r"[.!?…]+[\"'’”»)\]*_`~]*(?=\s|$)")
 _SPAN = re.compile(r"`+|[\"“”«»\n]")
 _ABBREVIATIONS = frozenset(
-    "e.g i.e eg ie etc vs cf approx resp incl excl no nr fig eq sec ch vol pp dr mr mrs ms prof st jr sr inc ltd "
-    "dept est al "
-    "p.ex ex env cad m mme".split()
+    "e.g i.e eg ie etc vs cf approx resp incl excl no nr fig eq sec ch vol pp dr mr mrs ms prof st jr sr inc ltd dept "
+    "est al p.ex ex env cad m mme".split()
 )
 _NEEDS_MORE = frozenset("e.g i.e eg ie vs cf approx resp incl no nr fig eq pp dr mr mrs ms prof p.ex ex c.-à-d".split())
 

@@ -30,7 +30,9 @@ _CHUNK = re.compile(r"\S+")
 _LEAD = "\"'“”‘’«»„([{*_~`¿¡<>"
 _TRAIL = "\"'“”‘’«»)]}*_~`.,;:!?…<>"
 _MARKS = frozenset('.,;:!?…()"`')
-_FOLD = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"'})
+_FOLD = str.maketrans(
+    {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "«": '"', "»": '"', "„": '"', "‑": "-", "‐": "-"}
+)
 _PLAIN = re.compile(r"[^\W\d_]+")
 _NEGATIVE = {
     "won't": ("will", "n't"),
@@ -203,27 +205,21 @@ def _closing(texts: list[str]) -> dict[int, int]:
 
 
 _FRENCH = frozenset(
-    "le la les un une des du de et est sont était été être ai as ont avons avez a à au aux je tu il elle on nous "
-    "vous ils "
-    "elles ne pas plus que qui quoi ce cet cette ces ça mon ma mes ton ta tes son sa ses notre votre leur leurs dans "
-    "sur "
-    "pour par avec sans mais ou où donc si oui fait faire dois doit peut veux voici voilà très bien tous toutes tout "
-    "l' d' n' j' c' s' m' t' qu' terminé terminée enregistrée corrigé ajouté vais va".split()
+    "le la les un une des du de et est sont était été être ai as ont avons avez a à au aux je tu il elle on nous vous "
+    "ils elles ne pas plus que qui quoi ce cet cette ces ça mon ma mes ton ta tes son sa ses notre votre leur leurs "
+    "dans sur pour par avec sans mais ou où donc si oui fait faire dois doit peut veux voici voilà très bien tous "
+    "toutes tout l' d' n' j' c' s' m' t' qu' terminé terminée enregistrée corrigé ajouté vais va".split()
 )
 _ENGLISH = frozenset(
-    "the a an of and to is are was were be been has have had i you we they it this that these those not no for with "
-    "in on at "
-    "by from as but or if so do does did will would should can could may might must all there here what which who "
-    "when my "
-    "your our their its n't 's 'll 've 're 'm".split()
+    "the a an of and to is are was were be been has have had i you we they it this that these those not no for with in "
+    "on at by from as but or if so do does did will would should can could may might must all there here what which "
+    "who when my your our their its n't 's 'll 've 're 'm".split()
 )
 _OTHER = frozenset(
     "der die das und nicht ist sind wurde wird ein eine einen mit für auf von zu dem den ich wir sie es kein keine "
-    "auch wenn "
-    "el los las que está están para con una por como pero más fue ser muy también "
-    "não uma são os com mais foi você isso mas ele ela ao "
-    "che non è sono il gli di per della nel anche stato "
-    "het een niet van zijn wordt voor maar ook dat deze jest nie się na że".split()
+    "auch wenn el los las que está están para con una por como pero más fue ser muy también não uma são os com mais "
+    "foi você isso mas ele ela ao che non è sono il gli di per della nel anche stato het een niet van zijn wordt voor "
+    "maar ook dat deze jest nie się na że".split()
 )
 _OTHER_ONLY = _OTHER - _ENGLISH - _FRENCH
 
