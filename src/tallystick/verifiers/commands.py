@@ -252,7 +252,7 @@ def _action(program: str, words: tuple[str, ...]) -> Action:
         return _python(words)
     if program in ("pip3", "pip"):
         program = "pip"
-    vacuous = any(word in _VACUOUS for word in words[1:40])
+    vacuous = any(word in _VACUOUS for word in words[1:40]) and (program in PROGRAMS or program in SUBCOMMANDS)
     if program == "git":
         action = _git(words)
     elif program == "gh":

@@ -13,7 +13,8 @@ from tallystick.language.modality import Mood, mood
 from tallystick.language.sentences import sentences
 from tallystick.model.claim import Outcome
 from tallystick.verifiers.outcome_claims import MAX_SENTENCE_CHARS, Achievement, OutcomeClaim, outcome_claims
-from tallystick.verifiers.outcome_rules import Finding, Session, judge
+from tallystick.verifiers.outcome_rules import judge
+from tallystick.verifiers.outcome_session import Finding, Session
 from tallystick.verifiers.signals import Result, Signal, Signals, result_of
 
 __all__ = ["VERIFIER", "OutcomeClaim", "OutcomeVerdict", "Witness", "outcome_claims", "verify_outcome"]

@@ -56,6 +56,8 @@ class Signal(NamedTuple):
     """``outputs.cleanliness``"""
     complains: bool = False
     """The output says that something could not be done (``No such file``, ``fatal:`` …)."""
+    unstarted: bool = False
+    """What was to run is not there (``command not found``, ``No module named …``)."""
     blank: bool = False
     """It printed nothing."""
     negative: bool = False
@@ -159,7 +161,11 @@ def _tool_actions(event: Event) -> tuple[Action, ...]:
     return (Action(kind, name, ()),)
 
 
-_COMPLAINTS = ("No such file", "Permission denied", "cannot ", "fatal: ", "command not found", "not recognized",
+_UNSTARTED = ("No module named", "command not found", "not recognized as", "No such file or directory", "ENOENT",
+              "Could not find", "missing script", "Missing script", "no such command")  # fmt: skip
+_TEST_SUMMARY = ("Ran ", " passed", "test result:", "ll tests pass", "--- PASS", "--- FAIL", "sts passed", "sts failed")
+_COMPLAINTS = ("Traceback (most recent call last)", "No such file", "Permission denied", "cannot ",
+               "fatal: ", "command not found", "not recognized",
                "error: ", "Error: ", "did not match any", "ERR!")  # fmt: skip
 _BUILDS = (CommandKind.LINT, CommandKind.BUILD, CommandKind.TYPECHECK, CommandKind.FORMAT)
 _GIT_KINDS = (CommandKind.COMMIT, CommandKind.PUSH, CommandKind.MERGE, CommandKind.REBASE, CommandKind.PULL_REQUEST,
@@ -177,6 +183,12 @@ def _of_command(event: Event, position: int) -> Signal | None:
     tested = CommandKind.TEST in kinds
     text = outputs.window(event.text, tested)
     tests = outputs.test_counts(text) if tested else TestCounts()
+    if not tested and CommandKind.RUN in kinds and any(word in text for word in _TEST_SUMMARY):
+        tests = outputs.test_counts(text)
+        tested = tests.said_passed or tests.passed > 0 or tests.failed > 0
+        if tested:
+            found = _as_tests(found)
+            kinds = {a.kind for a in found}
     git = outputs.git_facts(text) if kinds.intersection(_GIT_KINDS) else GitFacts()
     failed_check = kinds.intersection(CHECKS) and event.status is not Status.OK
     listed: tuple[str, ...] = ()
@@ -199,6 +211,7 @@ def _of_command(event: Event, position: int) -> Signal | None:
         git,
         outputs.cleanliness(text) if kinds.intersection(_BUILDS) else 0,
         any(word in text for word in _COMPLAINTS),
+        event.status is not Status.OK and any(word in text for word in _UNSTARTED),
         not body,
         "negative_result" in event.flags or _nothing_found(found, event, body),
         event.paths[:_MAX_PATHS],
@@ -208,6 +221,12 @@ def _of_command(event: Event, position: int) -> Signal | None:
         _excerpt(text, tests, git),
         event.flags,
     )
+
+
+def _as_tests(found: tuple[Action, ...]) -> tuple[Action, ...]:
+    """A script that prints a test summary is a test run, whatever it is called."""
+    last = max(i for i, action in enumerate(found) if action.kind is CommandKind.RUN)
+    return (*found[:last], found[last]._replace(kind=CommandKind.TEST), *found[last + 1 :])
 
 
 _PREFIX = re.compile(
@@ -264,6 +283,8 @@ def result_of(signal: Signal, action: Action) -> Result:
 
 def _test_result(signal: Signal, action: Action) -> Result:
     tests = signal.tests
+    if tests.passed < 0 and tests.failed < 0 and signal.unstarted:
+        return Result.UNKNOWN
     if tests.failed > 0:
         return Result.FAILED
     if tests.empty:
@@ -386,6 +407,11 @@ class Signals:
         """Position of the last word of a person not after ``position``; -1 when there is none."""
         starts = [turn for turn in self._turns if position is None or turn < position]
         return starts[-1] if starts else -1
+
+    def turn_before(self, position: int | None) -> int:
+        """Position of the word of a person before the last one; -1 when there is none."""
+        starts = [turn for turn in self._turns if position is None or turn < position]
+        return starts[-2] if len(starts) > 1 else -1
 
     def next_turn(self, position: int | None) -> int | None:
         """Position of a person's next message after ``position``."""
