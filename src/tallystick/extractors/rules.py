@@ -99,9 +99,9 @@ class RulesExtractor:
         pasted = "expanded" in event.flags or is_pasted(event.text)
         spoken = [] if pasted else statements(event.text)
         setting = rules_person.Setting(_asks(closing, offered), self._answered_before)
-        if spoken and rules_person.halts(spoken[0].plain):
+        if spoken and rules_person.halts(spoken[0]):
             self._turn = [each for each in self._turn if each.kind is ClaimKind.FACT]
-        objection = any(rules_person.objects(each.plain, setting) for each in spoken[:3])
+        objection = any(rules_person.objects(each, setting) for each in spoken[:3])
         yield from self._turn_over(closing, objection=objection)
         if spoken and closed is not None and not objection:
             agreed = rules_choice.agreed(offered, spoken[0].plain)
@@ -235,8 +235,8 @@ def _in_context(
     place = spoken.index(statement)
     before = spoken[place - 1] if place else None
     after = spoken[place + 1] if place + 1 < len(spoken) else None
-    if is_dangling(statement.plain):
-        if before is None or not _stand_together(before, statement) or is_dangling(before.plain):
+    if is_dangling(statement):
+        if before is None or not _stand_together(before, statement) or is_dangling(before):
             return None
         statement = _joined(before, statement, event.text)
     elif len(statement.plain.split()) < SHORT_REPORT:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tallystick.extractors.rules_statements import Statement, names_something, without_lead
 
 MAX_PICKED = 3
+MAX_OPTIONS = 12
 
 
 class Offer(NamedTuple):
@@ -35,6 +36,10 @@ _RECOMMENDS = _rx(
     r"(?:the )?(?:best|simplest|cleanest|safest|better|right) (?:fix|approach|option|solution|way|"
     r"choice)(?: here)? (?:is|would be)|"
     r"je (?:te |vous )?(?:recommande|suggère|conseille)|ma recommandation|recommandation\s?:)"
+)
+_RECOMMENDING = frozenset(
+    "recommend suggest propose go lean leans vote recommendation suggestion best simplest cleanest safest better right "
+    "recommande suggère conseille recommandation".split()
 )
 _ASKS_LEAVE = _rx(
     r"(?:want|would you like|do you want|shall|should|ok(?:ay)? for|happy for) (?:me|i|us|we)\b(?: to)? |(?:does|is|"
@@ -104,19 +109,11 @@ def offer_of(spoken: Sequence[Statement]) -> Offer:
     """What a message of the agent, given as its statements, asks the person to agree to or choose from."""
     questions = [each for each in spoken[-12:] if each.is_question and each.block != "heading"]
     question = questions[-1] if questions else None
-    options = tuple(each for each in spoken if _label(each))
-    recommendation = next((each for each in reversed(spoken) if _RECOMMENDS.search(each.plain)), None)
-    if question is None and recommendation is None and not options:
-        return Offer()
-    asks = (
-        " ".join(each.plain for each in spoken[-6:] if each.is_question) + " " + (options[0].heading if options else "")
-    )
-    if _MENU.search(asks) or not (_OPTION_TALK.search(asks) or any(_OPTION_TALK.search(each.plain) for each in spoken)):
-        options = ()
+    recommendation = next((each for each in reversed(spoken) if _recommends(each)), None)
     points: tuple[Statement, ...] = ()
     if any(_ASKS_ASSENT.search(each.plain) for each in questions):
         points = tuple(each for each in spoken if _says_a_choice(each))[:MAX_PICKED]
-    return Offer(options[:12], recommendation, question, points)
+    return Offer(_alternatives(spoken), recommendation, question, points)
 
 
 def agreed(offer: Offer, reply: str) -> tuple[Statement, ...]:
@@ -145,6 +142,21 @@ def as_statement(plain: str) -> str:
     if bare == plain or not bare:
         return plain
     return bare[0].upper() + bare[1:].rstrip(" ?")
+
+
+def _alternatives(spoken: Sequence[Statement]) -> tuple[Statement, ...]:
+    """The labelled items of a message that speaks of options; a menu of next steps has none."""
+    listed = tuple(each for each in spoken if _label(each))
+    if not listed:
+        return ()
+    asks = " ".join([listed[0].heading, *(each.plain for each in spoken[-6:] if each.is_question)])
+    if _MENU.search(asks) or not any(_OPTION_TALK.search(each.plain) for each in spoken):
+        return ()
+    return listed[:MAX_OPTIONS]
+
+
+def _recommends(statement: Statement) -> bool:
+    return not _RECOMMENDING.isdisjoint(statement.words) and bool(_RECOMMENDS.search(statement.plain))
 
 
 def _picked(offer: Offer, core: str) -> tuple[Statement, ...]:

@@ -82,12 +82,13 @@ def names_a_cause(statement: Statement) -> bool:
     """Whether it says why something went wrong, with something named in it."""
     if not _CAUSE_WORDS & statement.words or not _CAUSE.search(statement.core):
         return False
-    return not is_hedged(statement.core) and names_something(statement.core)
+    return not is_hedged(statement) and names_something(statement.core)
 
 
-def is_finding(core: str) -> bool:
+def is_finding(statement: Statement) -> bool:
     """Whether it states a limit or demand of a named tool: what a tool supports, requires, never does."""
-    if is_hedged(core) or is_dangling(core) or not _FINDING.search(core):
+    core = statement.core
+    if is_hedged(statement) or is_dangling(statement) or not _FINDING.search(core):
         return False
     return bool(_CAUSE.search(core) or _PRODUCT_SUBJECT.match(core))
 
@@ -96,8 +97,8 @@ def is_fact(statement: Statement, *, answering: bool) -> bool:
     """Whether a sentence of a closing message is a fact worth keeping; ``answering``: a person had asked."""
     core = statement.core
     if about(statement).subject and '"' not in core:
-        return not is_hedged(core) and names_something(core)
-    if statement.block == "list" or _CODE_SUBJECT.match(core) or is_dangling(core) or is_hedged(core):
+        return not is_hedged(statement) and names_something(core)
+    if statement.block == "list" or _CODE_SUBJECT.match(core) or is_dangling(statement) or is_hedged(statement):
         return False
-    held = is_finding(core) or (answering and _NAMED_SUBJECT.match(core) and _HOLDS.search(core))
+    held = is_finding(statement) or (answering and _NAMED_SUBJECT.match(core) and _HOLDS.search(core))
     return bool(held) and names_something(core)

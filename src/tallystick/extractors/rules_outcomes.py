@@ -100,13 +100,11 @@ _TOPICS = (
     ),
     _topic("rebase", "rebased merged merge", r"\brebased\b|\bmerged\b|\bmerge (?:is )?complete\b"),
 )
-_NOT_DONE = _rx(
-    r"\b(?:but|mais|not|\w+n['’]t|never|no longer able|failed|failing|fails|unable|cannot|except|would|should|could|"
-    r"might|may|"
-    r"will|\w+['’]ll|if|once|when|"
-    r"until|before|want me|let me|need to|needs to|going to|ready to|probably|likely|already|where|whether|pas|sera|"
-    r"seront|devrait|déjà)\b"
+_NOT_DONE = frozenset(
+    "but mais not never failed failing fails unable cannot except would should could might may will ll if once when until "
+    "before let need needs probably likely already where whether pas sera seront devrait déjà".split()
 )
+_CONTRACTED_NOT = _rx(r"n['’]t\b")
 _NO_MORE_SAID = _rx(
     r"(?:i['’]ve |i have |i )?(?:made|created|added|updated|changed) (?:two|three|four|five|\d+|some|several|"
     r"the following|both|a few) \w+|"
@@ -157,8 +155,8 @@ def is_outcome(statement: Statement, topic: str, *, after_done: bool) -> bool:
     if _SCENARIO.match(statement.plain) or (not topic and _NO_MORE_SAID.match(core)):
         return False
     if after_done and not statement.introduces and not statement.marker and len(core.split()) > 4:
-        return not is_hedged(core)
-    if _NOT_DONE.search(core) or _EMPTY_OBJECT.search(core):
+        return not is_hedged(statement)
+    if not _NOT_DONE.isdisjoint(statement.words) or _CONTRACTED_NOT.search(core):
         return False
     if topic and statement.block == "prose":
         return len(core.split()) < 35
@@ -166,5 +164,7 @@ def is_outcome(statement: Statement, topic: str, *, after_done: bool) -> bool:
     if not finished and statement.block == "prose":
         finished = _OUTCOME_STATE.search(core)
     if not finished and not is_bug_fix(core):
+        return False
+    if _EMPTY_OBJECT.search(core):
         return False
     return len(core.split()) >= TELLING_WORDS or names_something(core)

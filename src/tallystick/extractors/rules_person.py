@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something, without_lead
+from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something
 from tallystick.model.claim import ClaimKind
 
 TELLING_WORDS = 8
@@ -207,9 +207,9 @@ def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
     return None
 
 
-def objects(plain: str, setting: Setting) -> bool:
+def objects(statement: Statement, setting: Setting) -> bool:
     """Whether a person's sentence takes issue with what the agent just said or did."""
-    core = without_lead(plain)
+    core, plain = statement.core, statement.plain
     if _OWN_FAULT.search(plain):
         return False
     return bool(
@@ -222,9 +222,9 @@ def objects(plain: str, setting: Setting) -> bool:
     )
 
 
-def halts(plain: str) -> bool:
+def halts(statement: Statement) -> bool:
     """Whether a person's sentence stops what the agent set out to do, right or wrong."""
-    return bool(_HALT.match(without_lead(plain)))
+    return bool(_HALT.match(statement.core))
 
 
 def _sets_a_rule(core: str, statement: Statement, setting: Setting) -> bool:

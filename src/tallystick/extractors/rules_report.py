@@ -70,6 +70,10 @@ _RECOMMENDS = _rx(
     r"\b(?:i(?:['’]d| would)? (?:strongly )?(?:recommend|go with)|my recommendation|i['’]d only|je (?:te |"
     r"vous )?(?:recommande|conseille)|ma recommandation|recommandation\s?:)"
 )
+_CHOOSING = frozenset(
+    "went chose decided opted kept settled deliberately intentionally left keeping retained decision choice chosen décision "
+    "choix choisi retenu gardé opté conservé design purpose intentional".split()
+)
 _RECOMMENDING = frozenset("recommend recommendation go only recommande conseille recommandation".split())
 _IMPERATIVE = _rx(r"(?:fix|add|remove|update|change|replace|use|return|move|make|consider|avoid|run|set|create)\b")
 _NEGATED_CHOICE = _rx(r"\b(?:still|but|not|missing|should|expects?|fetched|called)\b|n['’]t\b")
@@ -97,9 +101,14 @@ def on_the_way(spoken: Sequence[Statement]) -> list[Report]:
         if statement.block != "prose" or statement.is_question or not 6 <= len(core.split()) <= 45:
             continue
         if _COMMITS.match(core):
-            if _HOW.search(core) and names_something(core) and not is_hedged(core) and not _POINTS_BACK.search(core):
+            if (
+                _HOW.search(core)
+                and names_something(core)
+                and not is_hedged(statement)
+                and not _POINTS_BACK.search(core)
+            ):
                 found.append(Report(ClaimKind.DECISION, statement))
-        elif not _NARRATION.match(core) and rules_facts.is_finding(core):
+        elif not _NARRATION.match(core) and rules_facts.is_finding(statement):
             found.append(Report(ClaimKind.FACT, statement))
     return found
 
@@ -134,7 +143,7 @@ def _finished(statement: Statement, before: Statement | None, length: int) -> Re
         return Report(ClaimKind.OUTCOME, statement, topic)
     if length < 25 and rules_outcomes.is_progress(core):
         return Report(ClaimKind.OUTCOME, statement, "progress")
-    explained = length > 6 and (_INSTEAD.search(core) or _WITH_REASON.search(core) or _CHOSE_FIRST_PERSON.search(core))
+    explained = length > 6 and (_INSTEAD.search(core) or _WITH_REASON.search(core) or _chose(statement))
     return Report(ClaimKind.DECISION if explained else ClaimKind.OUTCOME, statement)
 
 
@@ -152,12 +161,16 @@ def _recommends(statement: Statement) -> bool:
     return names_something(statement.core)
 
 
+def _chose(statement: Statement) -> bool:
+    return not _CHOOSING.isdisjoint(statement.words) and bool(_CHOSE_FIRST_PERSON.search(statement.core))
+
+
 def _is_choice(statement: Statement) -> bool:
     core = statement.core
-    first_person = bool(_CHOSE_FIRST_PERSON.search(core))
+    first_person = _chose(statement)
     if not first_person and (statement.block != "list" or not _INSTEAD.search(core) or _NEGATED_CHOICE.search(core)):
         return False
-    if is_hedged(core) or _FINDINGS_HEADING.search(statement.heading) or _IMPERATIVE.match(core):
+    if is_hedged(statement) or _FINDINGS_HEADING.search(statement.heading) or _IMPERATIVE.match(core):
         return False
     return names_something(core)
 

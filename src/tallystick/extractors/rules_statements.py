@@ -19,13 +19,14 @@ END_OF_LONG_TEXT = 4_000
 MAX_STATEMENT = 600
 """Longer sentences are no statements that a hand-over note would repeat."""
 
-_PROSE = frozenset({"prose", "list"})
+_READ = frozenset({"prose", "list", "heading"})
 _EMPHASIS = re.compile(r"\*\*|~~|__(?=\S)|(?<=\S)__|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])")
 _CODE_SPAN = re.compile(r"`[^`\n]{1,200}`")
 _MARKER = re.compile(r"[-*+•]|\(?(\d{1,2}|[A-Za-z])[.):]")
 _LEADING_NOISE = re.compile(r"(?:[-*+•>#]+\s|\[[ xX]\]\s|✅|✓|✔️?|❌|⚠️|🔥|🎉|→|-->?)\s*")
 _MAY_EMPHASISE = re.compile(r"[*_~]")
 _WORD = re.compile(r"[a-zà-ÿœ]+")
+_AFTER_MARKER = frozenset(")].:")
 _CHECKBOX = re.compile(r"\[([ xX])\]")
 _LEAD = re.compile(
     r"(?:yes|yep|yeah|yea|yup|ok|okay|k|hm+|alright|all right|right|so|and|then|well|no|nope|nah|sure|please|actually|"
@@ -46,11 +47,9 @@ _TEMPLATE = re.compile(
     r"\A\s*(?:# AGENTS\.md|Base directory for this skill)",
 )
 
-_UNSURE = re.compile(
-    r"\b(?:would|could|might|may|probably|likely|perhaps|maybe|i (?:think|assume|assumed|guess|believe)|should|if|"
-    r"seems?|appears?|possibly|most likely|"
-    r"peut-être|probablement|semble|pourrait|would be)\b",
-    re.IGNORECASE,
+_UNSURE = frozenset(
+    "would could might may probably likely perhaps maybe think assume assumed guess believe should if seem seems appear "
+    "appears possibly peut probablement semble pourrait".split()
 )
 _DANGLING = re.compile(
     r"(?:it|this|that|these|those|they|both|he|she|its|their|there|the (?:same|former|latter|other|first|second|"
@@ -129,14 +128,14 @@ def names_something(plain: str) -> bool:
     return "`" in plain or '"' in plain or bool(anchors(plain))
 
 
-def is_hedged(plain: str) -> bool:
+def is_hedged(statement: Statement) -> bool:
     """Whether the sentence says what may be, not what is."""
-    return bool(_UNSURE.search(plain))
+    return not _UNSURE.isdisjoint(statement.words)
 
 
-def is_dangling(plain: str) -> bool:
+def is_dangling(statement: Statement) -> bool:
     """Whether the sentence begins with a word that only the sentence before it explains."""
-    return bool(_DANGLING.match(without_lead(plain)))
+    return bool(_DANGLING.match(statement.core))
 
 
 def is_cut_short(statement: Statement) -> bool:
@@ -171,12 +170,14 @@ def _statements(source: str, base: int) -> Iterator[Statement]:
         if previous is not None and _breaks(source, previous, sentence):
             paragraph += 1
         previous = sentence
+        if sentence.block not in _READ:
+            continue
         plain = plain_words(sentence.text)
         if sentence.block == "heading" or _is_bold_line(sentence.text):
             heading, colon_line = plain.rstrip(":").lower(), ""
             yield _statement(sentence.text, sentence.start + base, "heading", "", "", paragraph, plain, introduces=True)
             continue
-        if sentence.block not in _PROSE or not plain:
+        if not plain:
             continue
         introduces = plain.endswith(":")
         marker = _marker(source, sentence)
@@ -210,6 +211,8 @@ def _is_bold_line(text: str) -> bool:
 
 
 def _marker(source: str, sentence: Sentence) -> str:
+    if sentence.block == "prose" and sentence.text[1:2] not in _AFTER_MARKER and sentence.text[:1] not in "-*[(•":
+        return ""
     line_start = source.rfind("\n", max(0, sentence.start - 40), sentence.start) + 1
     before = source[line_start : sentence.start].strip() if sentence.start - line_start < 40 else ""
     box = _CHECKBOX.search(before) or _CHECKBOX.match(sentence.text)
