@@ -67,7 +67,7 @@ _MENU = _rx(
     r"\b(?:next|what would you like|what do you want (?:me )?to (?:do|work)|what should (?:i|we) (?:focus|work|"
     r"tackle|do)|how would you like to proceed|"
     r"continuer|continue with|que veux[- ‑]tu (?:faire|que)|tu veux que je (?:continue|fasse)|suite|ensuite|"
-    r"prochaine|prochain|menu|select an option|"
+    r"prochaine?s?|menu|select an option|"
     r"commande|options? ?:? ?$|étape|souhaites-tu que je|je peux (?:aussi|maintenant|le faire)|issues?|constats)\b"
 )
 _OPTION_TALK = _rx(r"\b(?:options?|approach(?:es)?|alternatives?|prefer|préfères?|choices?|choix|either|which)\b")
@@ -166,7 +166,8 @@ def _picked(offer: Offer, core: str) -> tuple[Statement, ...]:
     if pick is None:
         return ()
     labels = [label.lower() for label in _LABEL.findall(pick.group("labels"))]
-    chosen = tuple(each for each in offer.options if _label(each) in labels)
+    by_label = {_label(each): each for each in sorted(offer.options, key=lambda each: each.block != "heading")}
+    chosen = tuple(by_label[label] for label in dict.fromkeys(labels) if label in by_label)
     return chosen if 0 < len(chosen) <= MAX_PICKED and all(_is_option(each.plain) for each in chosen) else ()
 
 

@@ -12,6 +12,8 @@ def _rx(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+SHORT_FACT = 10
+
 _CAUSE = _rx(
     r"\b(?:root cause|the (?:real |actual |underlying |core |main )?(?:issue|problem|bug|cause|culprit|catch|error|"
     r"failure)"
@@ -52,6 +54,7 @@ _PRODUCT_SUBJECT = re.compile(
     r"(?:`?[\w-]+`? )?(?:linter|compiler|API|CLI|server|config|library|plugin|runner|action|harness|framework|SDK|"
     r"runtime))\b"
 )
+_ENDS_OPEN = _rx(r"\b(?:it|this|that|them|there)[.!]?$")
 _VALUE_WORDS = frozenset("port default defaults lives live stored located kept defined version".split())
 _VALUE = _rx(
     r" (?:(?P<port>(?:listens?|runs?|is) on port)|(?P<default>defaults? to)|"
@@ -85,10 +88,15 @@ def names_a_cause(statement: Statement) -> bool:
     return not is_hedged(statement) and names_something(statement.core)
 
 
+def _ends_open(core: str) -> bool:
+    """Whether a short sentence is about an "it" that it does not name."""
+    return bool(_ENDS_OPEN.search(core)) and len(core.split()) < SHORT_FACT
+
+
 def is_finding(statement: Statement) -> bool:
     """Whether it states a limit or demand of a named tool: what a tool supports, requires, never does."""
     core = statement.core
-    if is_hedged(statement) or is_dangling(statement) or not _FINDING.search(core):
+    if is_hedged(statement) or is_dangling(statement) or _ends_open(core) or not _FINDING.search(core):
         return False
     return bool(_CAUSE.search(core) or _PRODUCT_SUBJECT.match(core))
 
@@ -99,6 +107,8 @@ def is_fact(statement: Statement, *, answering: bool) -> bool:
     if about(statement).subject and '"' not in core:
         return not is_hedged(statement) and names_something(core)
     if statement.block == "list" or _CODE_SUBJECT.match(core) or is_dangling(statement) or is_hedged(statement):
+        return False
+    if _ends_open(core):
         return False
     held = is_finding(statement) or (answering and _NAMED_SUBJECT.match(core) and _HOLDS.search(core))
     return bool(held) and names_something(core)

@@ -24,7 +24,7 @@ _DONE_VERB = (
     "decreased|reduced|logged|closed|filed|opened|released|published|deployed|migrated|installed|reverted|enabled|disabled|"
     "configured|refactored|extracted|simplified|cleaned(?: up)?|resolved|addressed|switched|bumped|upgraded|downgraded|dropped|"
     "documented|wrote|attached|uploaded|restored|deleted|consolidated|converted|introduced|wired|rewrote|rewritten|amended|"
-    "cherry-picked|squashed|tagged|archived|cancelled|canceled|corrected|unified|hardened|set up|marked|linked|replied"
+    "cherry-picked|squashed|tagged|archived|cancelled|canceled|corrected|unified|hardened|set up|marked|linked"
 )
 _DONE_VERB_FR = (
     "ajouté|corrigé|créé|supprimé|poussé|fusionné|implémenté|enregistré|appliqué|activé|désactivé|configuré|déployé|terminé|"
@@ -33,7 +33,7 @@ _DONE_VERB_FR = (
 _OUTCOME_HEAD = _rx(
     rf"(?:(?:i['’]ve|i have|we['’]ve|we have|i|we|all|both|successfully|now) (?:also |now |successfully |"
     rf"just )?)?(?:{_DONE_VERB})\b(?! (?:by|in|at)\b)|"
-    rf"(?:j['’]ai (?:aussi |bien )?|tout est |c['’]est )?(?:{_DONE_VERB_FR})(?:e?s?)\b|"
+    rf"(?:j['’]ai (?:aussi |bien )?|tout est )?(?:{_DONE_VERB_FR})(?:e?s?)\b|"
     r"split\b(?=.{1,80}\binto\b)"
 )
 _OUTCOME_LABEL = _rx(
@@ -46,6 +46,7 @@ _OUTCOME_STATE = _rx(
     rf"\b(?:is|are) (?:now (?:all |fully )?(?:{_DONE_VERB})|(?:now |all |fully )?(?:complete|completed|done|ready|"
     rf"in place|live|fixed|merged|resolved|pushed|addressed|deployed))\b|"
     rf"\b(?:a été|ont été) (?:bien )?(?:{_DONE_VERB_FR})(?:e?s?)\b|"
+    rf"\bsuccessfully (?:{_DONE_VERB})\b|"
     r"\bthe fix works\b|\bnow (?:works?|passes|creates?|uses?|sends?|returns?|includes?|shows?|handles?|sets?|"
     r"defaults?|fires?|lives?|compiles|runs?)\b"
 )
@@ -106,13 +107,12 @@ _NOT_DONE = frozenset(
 )
 _CONTRACTED_NOT = _rx(r"n['’]t\b")
 _NO_MORE_SAID = _rx(
-    r"(?:i['’]ve |i have |i )?(?:made|created|added|updated|changed) (?:two|three|four|five|\d+|some|several|"
-    r"the following|both|a few) \w+|"
-    r"(?:the |all |everything |both |les |le )(?:plan|implementation|changes?|output|work|code|files?|tasks?|todos?|"
-    r"items?|"
+    r"(?:i['’]ve |i have |i )?(?:made|created|added|updated|changed) "
+    r"(?:two|three|four|five|\d+|some|several|the following|both|a few) \w+|"
+    r"(?:the |all |everything |both |les |le )(?:plan|implementation|changes?|output|work|code|files?|tasks?|todos?|items?|"
     r"updates?|edits?)\b[^`]*$|everything\b[^`]*$|"
-    r"(?:fichiers?|mémoire|story|statut|status|sprint)\b[^:]{0,40}$|(?:updated|changed|set|switched|moved|"
-    r"renamed) (?:to|from)\b|étapes?\b|steps?\b|phases?\b|yes\b|"
+    r"(?:fichiers?|mémoire|story|statut|status|sprint|modifs|sous-section|files?)\b|"
+    r"(?:updated|changed|set|switched|moved|renamed) (?:to|from)\b|étapes?\b|steps?\b|phases?\b|yes\b|"
     r"(?:j['’]ai (?:aussi )?mis à jour |updated )?(?:la |les |the |my )?(?:mémoire|memory)\b"
 )
 _EMPTY_OBJECT = _rx(

@@ -72,7 +72,7 @@ _PREFERENCE = _rx(
     r"\bi (?:like|love|"
     r"want) (?:my|all|everything|things)\b|"
     r"\bi (?:hate|can['’]?t stand)\b|\bje (?:préfère|préférerais|n['’]aime pas)\b|"
-    r"\bj['’]aime (?:mieux|bien)\b|\bmy preference\b)"
+    r"\bj['’]aime mieux\b|\bmy preference\b)"
 )
 _OWN_FAULT = _rx(
     r"\b(?:my bad|my mistake|my fault|i messed|i forgot|i misread|i mistyped|i meant to|i didn['’]?t specify|"
@@ -97,7 +97,7 @@ _CONDUCT = _rx(
     r"\btu (?:as|n['’]as pas) (?:oublié|mal|supprimé|cassé|raté|changé|inversé)"
 )
 _STILL = _rx(
-    r"(?:\bstill (?:not|broken|failing|fails?|doesn['’]?t|isn['’]?t|wrong|shows?|showing|has|returns?|says?|uses?|"
+    r"(?:\bstill (?:not|broken|failing|fails?|doesn['’]?t|isn['’]?t|wrong|shows|showing|has|returns|says|uses|"
     r"happening|happens|"
     r"the same|getting|get)\b|"
     r"\bnot quite (?:right|there|it)\b|\b(?:doesn['’]?t|does not|didn['’]?t|did not) (?:seem to )?work\b|"

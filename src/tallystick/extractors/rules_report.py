@@ -34,7 +34,7 @@ def _rx(pattern: str) -> re.Pattern[str]:
 
 
 _NARRATION = _rx(
-    r"(?:let me|let['’]?s|now let|now i|i['’]ll|i will|i['’]m going|i am going|i need|i['’]d|next,|first,|"
+    r"(?:let me|let['’]?s|now let|now,? i|i['’]ll|i will|i['’]m going|i am going|i need|i['’]d|next,|first,|"
     r"ready (?:for|to)|looking (?:at|back)|i (?:can )?see|i understand|i found \d|"
     r"next time|given\b|rebuild|here['’]?s|here is|here are|as you can|for example|e\.g|note that i|feel free|"
     r"try |run |you (?:can|could|may)|je vais|voici|tu peux|dis[- ‑]moi|souhaites|veux|analyse\b|if you|si tu|"
