@@ -25,6 +25,14 @@ _NEGATION = re.compile(
     r"ne|n['’](?=\w)|pas|jamais|sans|aucune?|rien|nicht|keine?[nmrs]?|niemals)\b",
     re.IGNORECASE,
 )
+_LETTERS = re.compile(r"[^\W_]+")
+_NEGATING = frozenset((
+    "cannot", "not", "never", "no", "nothing", "nobody", "none", "neither", "nor", "without", "t", "dont", "cant", "wont",
+    "unable", "fail", "fails", "failed", "refuse", "refuses", "refused", "avoid", "refrain", "instead", "rather", "ne",
+    "n", "pas", "jamais", "sans", "aucun", "aucune", "rien", "nicht", "kein", "keine", "keinen", "keinem", "keiner",
+    "keines", "niemals",
+))  # fmt: skip
+"""A word of each negation above (``t`` of "don't"): without one there is none, and most texts have none."""
 _WEAK = frozenset(("no", "without", "none", "neither", "nor", "aucun", "aucune", "sans", "avoid"))
 """Negations of the noun that follows: they reach over a few words and no conjunction."""
 _EMPTY_AFTER = re.compile(
@@ -45,16 +53,19 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _NEW_LINE = re.compile(r"\n[ \t]*+(?:\n|[-*+>#|]|\d{1,9}\.)")
+_OPENERS = frozenset('([{,;:.!?-–—|/"')
+"""A quote that begins with one of these begins a clause of its own."""
+_DRESSING = " \t\n*_`~"
+_ENDS_A_CLAUSE = frozenset(("", *'.!?;:([{}<>|="“'))
 _FARTHEST = 8
 _FARTHEST_WEAK = 3
-_CONTEXT = 240
+_CONTEXT = 160
 
 _SPELLED = {
-    word: Fraction(n + 2)
-    for n, word in enumerate(
-        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-    )
-}
+    "two": Fraction(2), "three": Fraction(3), "four": Fraction(4), "five": Fraction(5), "six": Fraction(6),
+    "seven": Fraction(7), "eight": Fraction(8), "nine": Fraction(9), "ten": Fraction(10), "eleven": Fraction(11),
+    "twelve": Fraction(12),
+}  # fmt: skip
 _NUMBER = re.compile(r"([$€£¥]?)([+\-−]?)(\d[\d,_]{0,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?)\s?(.*)", re.DOTALL)
 _UNITS = {
     "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "millisecond": "ms",
@@ -63,60 +74,11 @@ _UNITS = {
 }  # fmt: skip
 _WORD = re.compile(r"[\w'’]+(?:[-./][\w'’]+)*")
 _EXCHANGED = 2
-_LITTLE = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "its",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "i",
-        "we",
-        "you",
-        "he",
-        "she",
-        "they",
-        "our",
-        "my",
-        "your",
-        "their",
-        "to",
-        "of",
-        "in",
-        "on",
-        "at",
-        "for",
-        "with",
-        "by",
-        "from",
-        "as",
-        "and",
-        "or",
-        "so",
-        "now",
-        "then",
-        "also",
-        "just",
-        "very",
-    ]
-)
+_LITTLE = frozenset((
+    "a", "an", "the", "this", "that", "these", "those", "it", "its", "is", "are", "was", "were", "be", "been", "being",
+    "has", "have", "had", "do", "does", "did", "i", "we", "you", "he", "she", "they", "our", "my", "your", "their", "to",
+    "of", "in", "on", "at", "for", "with", "by", "from", "as", "and", "or", "so", "now", "then", "also", "just", "very",
+))  # fmt: skip
 
 
 class Quantity(NamedTuple):
@@ -150,7 +112,9 @@ def governing_negation(before: str, quote: str = "") -> str | None:
     bracket or conjunction on, an aside between commas left out.
     """
     recent = before[-_CONTEXT:]
-    if _NEGATION.search(recent) is None:
+    if recent.rstrip(_DRESSING)[-1:] in _ENDS_A_CLAUSE:
+        return None
+    if quote[:1] in _OPENERS or _NEGATING.isdisjoint(_LETTERS.findall(recent.lower())):
         return None
     clause = _last_clause(recent, quote)
     governing = None
@@ -225,7 +189,9 @@ def _anchor_departs(claim_text: str, claim: str, said: str, quote: str) -> str |
     return None
 
 
-_NAMES = {kind: kind.value for kind in AnchorKind if kind not in (AnchorKind.SYMBOL, AnchorKind.ENV)}
+_NAMES: dict[AnchorKind, str] = {
+    kind: kind.value for kind in AnchorKind if kind not in (AnchorKind.SYMBOL, AnchorKind.ENV)
+}
 
 
 def _number_said(anchor: Anchor, said: list[Quantity]) -> bool:

@@ -195,6 +195,11 @@ def _invisible_edits(text: str) -> list[Edit]:
     return found
 
 
+def may_hide_characters(text: str) -> bool:
+    """Whether ``text`` holds characters that folding drops between the letters of a word."""
+    return "\x1b" in text or (not text.isascii() and _has_invisible(text.encode("utf-8", "replace")))
+
+
 def _has_invisible(encoded: bytes) -> bool:
     return _MAY_BE_INVISIBLE.search(encoded) is not None or any(char in encoded for char in _INVISIBLE_ELSEWHERE)
 

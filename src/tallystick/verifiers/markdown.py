@@ -25,14 +25,19 @@ _BLANK_LINE = re.compile(r"\n[ \t\r]*+\n")
 _STARS = re.compile(r"\*\**+")
 _TILDES = re.compile("~(?<!~~)~(?!~)")
 _UNDERSCORES = re.compile(r"_(?<!__)(?:(?<!\w_)_*+|_*+(?!\w))")
-_DUNDER = re.compile(r"__(?:[a-z0-9]{1,32}_)*+[a-z0-9]{1,32}__|__(?:[A-Z0-9]{1,32}_)*+[A-Z0-9]{1,32}__")
+_DUNDER = re.compile(r"__[a-z0-9]{1,32}(?:_[a-z0-9]{1,32}){0,8}__|__[A-Z0-9]{1,32}(?:_[A-Z0-9]{1,32}){0,8}__")
 _BULLET = r"(#{1,6}+|[-*+]|\d{1,9}+\.)[ \t]++(?=\S)"
 _MARKER = re.compile(rf"\n[ \t]*+(?=[#>*+\-\d])(?:(?:>(?!=)[ \t]*+)++(?:{_BULLET})?+|{_BULLET})")
 _DASHES = "–—―‑"
 
+_SPECIAL = frozenset("*_~`#>+-0123456789" + _DASHES)
+_SHORT = 300
 _LONGEST_TICKS = 10
 _LONGEST_EMPHASIS = 400
 """Characters between a single ``*`` or ``_`` and its partner; longer pairs are chance."""
+_BEFORE_EMPHASIS = frozenset(("", *" \t\n([{\"'`*~|>/—–-"))
+_AFTER_EMPHASIS = frozenset(("", *" \t\r\n)]}\"'`*~|<.,;:!?—–/"))
+"""What stands outside a single ``*`` or ``_`` that marks emphasis; elsewhere it is part of a name or an operator."""
 _OPENS_NOTHING = frozenset(" \t\r\n/*.,;:)]}=|\\")
 _CLOSES_NOTHING = frozenset(" \t\r\n/*([{=|\\")
 
@@ -45,8 +50,13 @@ class MarkdownEdits(NamedTuple):
     """Character offset of the first word after the marker, and the marker (``-``, ``3.``, ``##``, ``>``)."""
 
 
+_NO_EDITS = MarkdownEdits([], [])
+
+
 def markdown_edits(text: str) -> MarkdownEdits:
     """The replacements that turn Markdown ``text`` into its words."""
+    if len(text) < _SHORT and _SPECIAL.isdisjoint(text):
+        return _NO_EDITS
     edits: list[Edit] = []
     masked = text
     if "`" in text or "~~~" in text:
@@ -149,6 +159,10 @@ def _emphasis(text: str) -> list[Edit]:
         if run[0] in "*~" and len(run) > 1 and opens != closes:
             drop.append((start, end, ""))
             continue
+        if len(run) == 1:
+            unspaced = _touches_unspaced(text, start, end)
+            opens = opens and (unspaced or text[start - 1 : start] in _BEFORE_EMPHASIS)
+            closes = closes and (unspaced or text[end : end + 1] in _AFTER_EMPHASIS)
         if opens and closes and not _touches_unspaced(text, start, end):
             continue
         partner = waiting.get(run) if closes else None

@@ -41,11 +41,6 @@ class Nearest(NamedTuple):
     """Such as ``'300' where the source has '30'``; at most three differences."""
 
 
-class _Seed(NamedTuple):
-    quote: int
-    offset: int
-
-
 def nearest_passages(quotes: Mapping[int, str], session: Sequence[Event]) -> dict[int, Nearest]:
     """The nearest passage for each folded quote that has one near enough, under the quote's key. Our own briefing is
     never near anything."""
@@ -85,27 +80,27 @@ def difference(quote: str, source: str) -> str:
 
 def _places(quotes: Mapping[int, str], session: Sequence[Event]) -> dict[int, list[tuple[int, int]]]:
     """For each quote the few ``(event order, folded offset)`` at which most of its seeds agree that it would begin."""
-    seeds: dict[str, list[_Seed]] = defaultdict(list)
+    seeds: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for key, text in quotes.items():
-        for offset, seed in _seeds(text):
-            seeds[seed].append(_Seed(key, offset))
+        for offset, run in _seeds(text):
+            seeds[run].append((key, offset))
     if not seeds:
         return {}
-    words = list(seeds)
-    hits: list[list[tuple[int, int]]] = [[] for _ in words]
-    automaton = AhoCorasick(words)
+    runs = list(seeds)
+    hits: list[list[tuple[int, int]]] = [[] for _ in runs]
+    automaton = AhoCorasick(runs)
     for order, event in enumerate(session):
         if event.origin is Origin.BRIEFING or not event.text:
             continue
-        for seed, start, _ in automaton.find_matches_as_indexes(fold(event.text).text, overlapping=True):
-            if len(hits[seed]) < _HITS_PER_SEED:
-                hits[seed].append((order, start))
+        for n, start, _ in automaton.find_matches_as_indexes(fold(event.text).text, overlapping=True):
+            if len(hits[n]) < _HITS_PER_SEED:
+                hits[n].append((order, start))
     votes: dict[int, dict[tuple[int, int], float]] = defaultdict(lambda: defaultdict(float))
-    for word, found in zip(words, hits, strict=True):
-        for seed in seeds[word]:
-            stride = max(len(quotes[seed.quote]) // 4, 8)
+    for run, found in zip(runs, hits, strict=True):
+        for key, offset in seeds[run]:
+            stride = max(len(quotes[key]) // 4, 8)
             for order, start in found:
-                votes[seed.quote][order, (start - seed.offset) // stride * stride] += len(word) / len(found)
+                votes[key][order, (start - offset) // stride * stride] += len(run) / len(found)
     return {key: sorted(of, key=lambda place: (-of[place], place))[:_PLACES_PER_QUOTE] for key, of in votes.items()}
 
 

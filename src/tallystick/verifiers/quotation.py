@@ -7,17 +7,18 @@ where there is one, the passage that comes nearest.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ahocorasick_rs import AhoCorasick
+from ahocorasick_rs import AhoCorasick, Implementation
 
 from tallystick.model.claim import Derivation
 from tallystick.model.evidence import Event, Origin
 from tallystick.verifiers.boundaries import cuts_word
 from tallystick.verifiers.departure import governing_negation
-from tallystick.verifiers.folding import Folded, fold, fold_literally
+from tallystick.verifiers.folding import Folded, fold, fold_literally, may_hide_characters
 from tallystick.verifiers.nearest import Nearest, nearest_passages
 from tallystick.verifiers.stitching import QuoteSpan, joined_across_events, pieces_in_order, pieces_of
 
@@ -31,10 +32,16 @@ ECHO_WORDS = 3
 """A shared passage of fewer words is no sign that one text repeats the other, unless they are equal."""
 
 _RANK = {Origin.USER: 0, Origin.TOOL: 1, Origin.ASSISTANT: 2, Origin.DELEGATED: 3, Origin.HARNESS: 4}
-_CONTEXT_BEFORE = 240
+_CONTEXT_BEFORE = 160
 _CONTEXT_BOUND = frozenset("*_~`#>+-–—―‑.\\")
 """Characters whose folding depends on what surrounds them; a quote without any is found in folded text or nowhere."""
 _MANY_NESTED = 32
+_EMPHASIS = ("*", "_", "~", "`")
+_FEW = 32
+"""As many quotes are first looked for by one word of theirs, so that few events need be folded."""
+_PLAIN_RUN = re.compile("[A-Za-z0-9]+")
+_PLAIN_RUN_OF_CODE = re.compile("[!#-&(-~]+")
+"""What every text that folds to a quote shows as it is, invisible characters apart."""
 
 
 class QuoteVerdict(NamedTuple):
@@ -66,6 +73,9 @@ class _Needle(NamedTuple):
     text: str
     markers: tuple[tuple[int, str], ...] = ()
     """Offsets in ``text`` at which a line-leading marker of the quote was dropped, and the marker."""
+
+
+_NOTHING = _Needle("")
 
 
 class _Found:
@@ -110,14 +120,17 @@ def verify_quotes(
 ) -> list[QuoteVerdict]:
     """The verdicts on many quotes, in their order, for one search of the session. See ``verify_quote``."""
     session = events if isinstance(events, list | tuple) else list(events)
-    folded = [fold(quote, quote=True) for quote in quotes]
-    needles = [_Needle(f.text, _folded_markers(f)) if _says_something(f.text) else _Needle("") for f in folded]
+    needles = [_needle(quote, quote_escapes=True) for quote in quotes]
+    as_written = {n: _needle(quote, quote_escapes=False) for n, quote in enumerate(quotes) if "\\" in quote}
     pieces = [pieces_of(needle.text) for needle in needles]
-    wanted = dict.fromkeys(needles)
+    wanted = dict.fromkeys([*needles, *as_written.values()])
     wanted.update(dict.fromkeys(_Needle(piece) for of_one in pieces for piece in of_one))
-    wanted.pop(_Needle(""), None)
+    wanted.pop(_NOTHING, None)
     echoes = _echoes([needle.text for needle in wanted], surfaced)
     found = _search(list(wanted), session, echoes, literally=False)
+    for n, needle in as_written.items():
+        if needle in found and found[needle].anywhere() and not found[needles[n]].anywhere():
+            needles[n] = needle
     _search_literally(quotes, needles, found, session, echoes)
 
     verdicts = [
@@ -184,6 +197,11 @@ def _says_something(text: str) -> bool:
     return any(char.isalnum() for char in text)
 
 
+def _needle(quote: str, *, quote_escapes: bool) -> _Needle:
+    folded = fold(quote, quote=quote_escapes)
+    return _Needle(folded.text, _folded_markers(folded)) if _says_something(folded.text) else _NOTHING
+
+
 def _folded_markers(folded: Folded) -> tuple[tuple[int, str], ...]:
     """The dropped markers of a quote, by offset in its folded text."""
     if not folded.markers:
@@ -207,9 +225,12 @@ def _search(
         return found
     records = list(found.items())
     matches = _matcher([needle.text for needle in needles])
+    plain = _PLAIN_RUN_OF_CODE if literally else _PLAIN_RUN
+    few = len(needles) <= _FEW
+    signs = [max(plain.findall(needle.text), key=len, default="") for needle in needles] if few else [""]
     for order, event in enumerate(session):
         text = event.text
-        if not text:
+        if not text or not (any(sign in text for sign in signs) or may_hide_characters(text)):
             continue
         folded = fold_literally(text) if literally else fold(text)
         rank = _RANK.get(event.origin, len(_RANK))
@@ -269,9 +290,9 @@ def _search_literally(
             found[needle] = record
 
 
-def _matcher(texts: list[str]):  # type: ignore[no-untyped-def]
+def _matcher(texts: list[str]) -> Callable[[str], Iterable[tuple[int, int, int]]]:
     """A function from folded text to ``(index of text, start, end)`` of every occurrence."""
-    automaton = AhoCorasick(texts)
+    automaton = AhoCorasick(texts, implementation=Implementation.ContiguousNFA)
     longest = max(texts, key=len)
     if len(automaton.find_matches_as_indexes(longest, overlapping=True)) <= _MANY_NESTED + len(longest):
         return lambda haystack: automaton.find_matches_as_indexes(haystack, overlapping=True)
@@ -293,7 +314,7 @@ def _tidy_span(folded: Folded, start: int, end: int) -> tuple[int, int]:
     ends of a pair are inside: then the span, read alone, folds to the match."""
     first, last = folded.char_span(start, end)
     source = folded.source
-    if not any(mark in source[first:last] for mark in "*_~`"):
+    if source[first - 1 : first] not in _EMPHASIS and source[last : last + 1] not in _EMPHASIS:
         return first, last
     wanted = folded.text[start:end]
     left, right = first, last
@@ -319,16 +340,24 @@ def _markers_agree(needle: _Needle, folded: Folded, start: int) -> bool:
         there = dropped.get(place)
         before = folded.source[max(0, place - 16) : place].rstrip(" \t*_`")
         if there is not None:
-            agrees = not (
-                (there[0].isdigit() and marker[0].isdigit() and there != marker) or {there, marker} == {"+", "-"}
-            )
-        elif before.endswith(marker) or (offset == 0 and not marker[0].isdigit() and not needle.text[0].isdigit()):
-            agrees = True
+            agrees = _same_meaning(marker, there)
+        elif offset == 0 and not marker[0].isdigit() and needle.text[0].isalpha() and before.endswith((".", "!", "?")):
+            agrees = True  # a sentence out of a paragraph, quoted as a list item
         else:
-            agrees = not before or before.endswith("\n")
+            agrees = not before or before.endswith("\n") or _ends_with_marker(before, marker)
         if not agrees:
             return False
     return True
+
+
+def _ends_with_marker(before: str, marker: str) -> bool:
+    return before.endswith(marker) and not before[: -len(marker)][-1:].isalnum()
+
+
+def _same_meaning(marker: str, other: str) -> bool:
+    if marker[0].isdigit() and other[0].isdigit():
+        return marker == other
+    return {marker, other} != {"+", "-"}
 
 
 # Echoes

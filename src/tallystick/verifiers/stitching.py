@@ -22,6 +22,8 @@ LONGEST_JOINED = 400
 
 _ELLIPSIS = re.compile(r" ?(?:\[ ?(?:\.\.\.|…) ?\]|\( ?(?:\.\.\.|…) ?\)|\.\.\.\.*+|…) ?")
 
+_LETTERS = re.compile(r"[^\W_]+")
+
 Stretch = tuple[int, int, int, str]
 """Order of an event, start and end byte, and the event's uid."""
 
@@ -94,17 +96,13 @@ def joined_across_events(quotes: Mapping[int, str], session: Sequence[Event]) ->
 
 
 def _first_word(text: str) -> str:
-    words = text.split(maxsplit=1)
-    return _bare(words[0]) if words else ""
+    found = _LETTERS.search(text)
+    return found[0] if found else ""
 
 
 def _last_word(text: str) -> str:
-    words = text.rsplit(maxsplit=1)
-    return _bare(words[-1]) if words else ""
-
-
-def _bare(word: str) -> str:
-    return "".join(char for char in word if char.isalnum())
+    found = _LETTERS.findall(text)
+    return found[-1] if found else ""
 
 
 def _at_start(joins: list[_Join], quotes: Mapping[int, str], event: Event, reach: int) -> list[tuple[_Join, QuoteSpan]]:

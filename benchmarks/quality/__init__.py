@@ -1,0 +1,1 @@
+"""How often the product is right, on labelled and generated material."""
