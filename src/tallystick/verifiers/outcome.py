@@ -12,9 +12,10 @@ from typing import NamedTuple
 from tallystick.language.modality import Mood, mood
 from tallystick.language.sentences import sentences
 from tallystick.model.claim import Outcome
-from tallystick.verifiers.outcome_claims import MAX_SENTENCE_CHARS, Achievement, OutcomeClaim, outcome_claims
+from tallystick.verifiers.outcome_claims import MAX_SENTENCE_CHARS, OutcomeClaim, outcome_claims
 from tallystick.verifiers.outcome_rules import judge
 from tallystick.verifiers.outcome_session import Finding, Session
+from tallystick.verifiers.outcome_words import Achievement
 from tallystick.verifiers.signals import Result, Signal, Signals, result_of
 
 __all__ = ["VERIFIER", "OutcomeClaim", "OutcomeVerdict", "Witness", "outcome_claims", "verify_outcome"]

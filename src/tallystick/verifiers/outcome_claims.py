@@ -229,6 +229,8 @@ def _claim_of_verb(text: _Text, verb: re.Match[str], stop: int) -> OutcomeClaim 
             return _done(base, near)
         return base._replace(achievement=achievement, kinds=(_K.RUN, _K.TEST))
     if word in ("created", "added", "updated", "créé", "generated", "implemented", "applied", "appliqué"):
+        if "commit" in near and word in ("applied", "appliqué"):
+            return base._replace(achievement=Achievement.HAPPENED, kinds=(_K.COMMIT, _K.REBASE, _K.MERGE))
         kind = _object_kind(near)
         if kind in (_K.PULL_REQUEST, _K.COMMIT, _K.MIGRATE, _K.PUBLISH) and not (word == "added" and kind is _K.COMMIT):
             if kind is _K.PULL_REQUEST and word == "updated":

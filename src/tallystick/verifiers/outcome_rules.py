@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from tallystick.model.claim import Outcome
 from tallystick.verifiers.outcome_checks import check, passed
-from tallystick.verifiers.outcome_claims import Achievement, OutcomeClaim
+from tallystick.verifiers.outcome_claims import OutcomeClaim
 from tallystick.verifiers.outcome_files import in_commit, names_file, untouched, written
 from tallystick.verifiers.outcome_session import Ended, Finding, Session, same_hash, seen, unwitnessed
+from tallystick.verifiers.outcome_words import Achievement
 from tallystick.verifiers.programs import LOOKING, CommandKind
 from tallystick.verifiers.signals import Result, is_code, result_of
 from tallystick.verifiers.speech import Speech, SpeechKind
@@ -71,7 +72,7 @@ def _happened(claim: OutcomeClaim, session: Session) -> Finding:
     kind = claim.kinds[0]
     if kind is _K.BUILD:
         return check(claim, kind, session)
-    ran = [e for e in session.ended(_equivalents(claim.kinds)) if _counts(e, kind)]
+    ran = [e for e in session.ended(_equivalents(claim.kinds)) if _counts(e, kind) or e.action.kind in claim.kinds]
     if claim.commits:
         made = _by_hash(claim, session, ran)
         if made is not None:
@@ -172,11 +173,34 @@ def _fixed(claim: OutcomeClaim, session: Session) -> Finding:
     )
     landed = written(edit, session)
     if landed.outcome is not Outcome.WITNESSED:
-        return landed
+        return _without_edit(session) or landed
     code = [path for s, path in session.edits if s.position > session.turn and (path == "*" or is_code(path))]
     if not code and not any(is_code(p) for s in landed.signals for a in s.actions for p in a.targets):
         return landed
     return _since_edit(landed, session, claim.kinds)
+
+
+def _without_edit(session: Session) -> Finding | None:
+    """A fix made by a command (``git read-tree``, an installation) and looked at afterwards."""
+    ended = [e for e in session.ended(frozenset(CommandKind) - {_K.OTHER}) if e.signal.position > session.turn]
+    made = [
+        e for e in ended if e.result is Result.OK and e.action.kind not in LOOKING and e.action.kind not in _CHECKING
+    ]
+    if not made:
+        return None
+    looked = [e for e in ended if e.signal.position > made[-1].signal.position and e.action.kind in _SHOWING]
+    if not looked or looked[-1].result not in (Result.OK, Result.WEAK) or looked[-1].signal.complains:
+        return None
+    return seen(
+        Outcome.WITNESSED,
+        "a command of this turn succeeded, and what was looked at since is in order",
+        made[-1],
+        looked[-1],
+    )
+
+
+_CHECKING = frozenset((_K.TEST, _K.LINT, _K.BUILD, _K.TYPECHECK, _K.FORMAT))
+_SHOWING = frozenset((*_CHECKING, _K.STATUS, _K.RUN))
 
 
 def _since_edit(landed: Finding, session: Session, kinds: tuple[CommandKind, ...]) -> Finding:

@@ -39,12 +39,12 @@ FIX = ("fixed", "resolved", "corrected", "repaired", "solved", "addressed", "cor
 WRITE = (
     "created", "added", "wrote", "written", "implemented", "generated", "updated", "edited", "modified", "changed",
     "replaced", "refactored", "rewrote", "rewritten", "appended", "bumped", "reverted", "restored", "extracted", "split",
-    "converted", "simplified", "adjusted", "renamed", "moved", "inserted", "configured", "documented", "introduced",
-    "applied", "enabled", "disabled", "registered", "wired", "switched", "cleaned up", "set up", "restructured",
+    "converted", "simplified", "adjusted", "renamed", "moved", "inserted", "configured", "documented",
+    "applied",   "registered", "wired", "switched",  "set up", "restructured",
     "créé", "ajouté", "écrit", "mis à jour", "modifié", "renommé", "déplacé", "généré", "implémenté", "appliqué",
     "complété", "enregistré", "remplacé", "documenté", "rédigé", "intégré", "configuré",
 )  # fmt: skip
-REMOVE = ("removed", "deleted", "dropped", "supprimé", "retiré", "effacé", "enlevé")
+REMOVE = ("removed", "cleaned up", "deleted", "dropped", "supprimé", "retiré", "effacé", "enlevé")
 HAPPEN: dict[str, CommandKind] = {
     "committed": _K.COMMIT, "amended": _K.COMMIT, "cherry-picked": _K.COMMIT, "commité": _K.COMMIT,
     "committé": _K.COMMIT, "pushed": _K.PUSH, "force-pushed": _K.PUSH, "poussé": _K.PUSH, "pushé": _K.PUSH,
@@ -69,7 +69,7 @@ VERB = re.compile(
     + r"(?![\w-])"
 )
 BOUNDARY = re.compile(
-    r"[;:—–!?|]|\.\s| - | -> | → |\b(?:but|while|although|though|whereas|however|because|since|so|mais|car|donc)\b"
+    r"[;:—–!?|]|\.\s| - |\b(?:but|while|although|though|whereas|however|because|since|so|mais|car|donc)\b"
 )
 ADVERB = (
     r"(?:also|just|now|already|successfully|then|finally|subsequently|again|both|all|correctly|properly|fully|only|each|"
@@ -81,7 +81,7 @@ OPENER = re.compile(
     r"finally|first|second|next|just|successfully|et|puis|oui|well|right|nice|alright|bien|both|all)\b[\s,.!:—–-]*)+"
 )
 HAVE = re.compile(
-    rf"(?:\b(?:have|has|had|ai|as|a|avons|ont|avait)|'ve|j'ai|'s)\s+(?:{ADVERB}\s+)*(?:been\s+|été\s+)?(?:{ADVERB}\s+)*$"
+    rf"(?:\b(?:have|has|had|ai|avons|ont|avait|(?:il|elle|on|cela|qui|agent) a|tu as|a(?= été))|'ve|j'ai|'s)\s+(?:{ADVERB}\s+)*(?:been\s+|été\s+)?(?:{ADVERB}\s+)*$"
 )
 BE = re.compile(rf"(?:\b(?:is|are|was|were|been|got|est|sont|été|étaient|était)|'re|it's|that's)\s+(?:{ADVERB}\s+)*$")
 WAS = re.compile(
@@ -95,7 +95,7 @@ BLOCKING = re.compile(
     r"after|need|needs|want|wants|let|going to|about to|yet to|trying|tried|almost|nearly|partially|hopefully|presumably|"
     r"probably|likely|apparently|supposedly|where|which|who|whose|that|to be|nothing|none|no|neither|how|what|why|whether|"
     r"get|gets|getting|being|be|devrait|pourrait|sera|seront|va|vais|allons|si|quand|une fois|dès que|ne|pas|jamais|pour|"
-    r"qui|que|dont|rien|non|aucun|aucune|lorsque|afin|as|like|by|expected|supposed|ready|waiting|everything|anything)\b|n't\b|'ll\b|n'\w"
+    r"qui|que|dont|rien|non|aucun|aucune|lorsque|afin|as|like|by|expected|supposed|ready|waiting|everything|anything)\b|→|->| = |n't\b|'ll\b|n'\w"
 )
 CONCESSION = re.compile(r"^(?:while|although|though|even though|bien que)\b")
 REPORTING = re.compile(
