@@ -48,7 +48,7 @@ class Action(NamedTuple):
 
 def actions(command: str) -> tuple[Action, ...]:
     """The actions of ``command`` in order; empty for an empty one."""
-    return tuple(_actions(command, 0, ""))
+    return tuple(action for action in _actions(command, 0, "") if action.program)
 
 
 def _actions(command: str, depth: int, tree: str) -> list[Action]:
@@ -296,17 +296,21 @@ def _python(words: tuple[str, ...]) -> Action:
     if at >= len(words) or words[at] in ("-c", "-"):
         return Action(CommandKind.RUN, "python", ())
     if words[at] == "-m" and at + 1 < len(words):
-        rest = words[at + 1 :]
-        if rest[0] == "py_compile" or rest[0] == "compileall":
-            return _plain(CommandKind.BUILD, rest[0], rest)
-        if rest[0] == "coverage" and "run" in rest[1:3]:
-            inner = rest[rest.index("run") + 1 :]
-            return _python(("python", *inner)) if inner else Action(CommandKind.RUN, "coverage", ())
-        return _action(_program(rest[0]), rest)
+        return _module(words[at + 1 :])
     script = words[at]
     if script.endswith("manage.py") and at + 1 < len(words):
         return _plain(task_kind(words[at + 1]), "manage.py", words, words[at + 1], at + 2)
     return _plain(script_kind(script), "python", words, "", at)
+
+
+def _module(words: tuple[str, ...]) -> Action:
+    """``python -m pytest``, and ``python -m coverage run -m pytest``; a module that starts Python again is not followed."""
+    if words[0] == "coverage" and words[1:3] == ("run", "-m") and len(words) > 3:
+        words = words[3:]
+    if words[0] in ("py_compile", "compileall"):
+        return _plain(CommandKind.BUILD, words[0], words)
+    program = _program(words[0])
+    return Action(CommandKind.RUN, program, ()) if _PYTHON.match(program) else _action(program, words)
 
 
 _SCRIPT = re.compile(r"(?:[0-9,$]{0,12}[sy][/|#,@!]|/[^/]{0,150}/[a-zI]{0,2}$|\d+[a-z,]|.{0,150}[ ^*\\])")
