@@ -259,6 +259,8 @@ def _action(program: str, words: tuple[str, ...]) -> Action:
         action = _gh(words)
     elif program in ("sed", "perl", "gsed"):
         action = _in_place(program, words)
+    elif program in _INTERPRETERS:
+        action = _interpreted(program, words)
     elif program in _TASKED:
         action = _task(program, words)
     elif program in SUBCOMMANDS:
@@ -301,6 +303,17 @@ def _python(words: tuple[str, ...]) -> Action:
     if script.endswith("manage.py") and at + 1 < len(words):
         return _plain(task_kind(words[at + 1]), "manage.py", words, words[at + 1], at + 2)
     return _plain(script_kind(script), "python", words, "", at)
+
+
+_INTERPRETERS = frozenset(("node", "ruby", "php", "bash", "sh", "zsh", "tsx", "ts-node", "rscript", "lua", "julia"))
+
+
+def _interpreted(program: str, words: tuple[str, ...]) -> Action:
+    """``node --test``, ``ruby test/a_test.rb``, ``bash scripts/test.sh``: by the script, or by the option to test."""
+    if program == "node" and "--test" in words[1:8]:
+        return _plain(CommandKind.TEST, program, words)
+    script = next((word for word in words[1:12] if not word.startswith("-")), "")
+    return _plain(script_kind(script) if script else CommandKind.RUN, program, words)
 
 
 def _module(words: tuple[str, ...]) -> Action:

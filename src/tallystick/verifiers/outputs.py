@@ -85,6 +85,9 @@ _COUNTED = re.compile(
 _LABELLED = re.compile(r"\b(passed|failed|failures|pass|fail)\s?[:=]?[ \t]{1,8}(\d{1,7})\b(?!\s?%)", re.IGNORECASE)
 _LABELLED_TIGHT = re.compile(r"\b(passed|failed|failures|errors)[=:](\d{1,7})\b", re.IGNORECASE)
 _MAVEN = re.compile(r"Tests run: (\d{1,7}), Failures: (\d{1,7}), Errors: (\d{1,7})")
+_EXAMPLES = re.compile(
+    r"\b(\d{1,7}) (?:examples?|specs?|tests?|runs?), (?:\d{1,7} assertions?, )?(\d{1,7}) failures?\b"
+)
 _OUT_OF = re.compile(r"\bRan (\d{1,7}) tests? in\b|\bOK \((\d{1,7}) tests?\b")
 _GO_PACKAGE = re.compile(r"(?:\[\S{1,40}\] )?(ok|FAIL)[ \t]+(\S{1,200})[ \t]*(.{0,80})$")
 _GO_TEST = re.compile(r"--- (PASS|FAIL): (\S{1,120})")
@@ -97,6 +100,7 @@ _MARKS = frozenset("✓✔√✕✗✘×")
 _GOOD = frozenset(("ok", "PASS", "PASSED", "✓", "✔", "√"))
 _EMPTY = ("no tests to run", "collected 0 items", "no tests ran", "No tests found", "Ran 0 tests", "no test files",
           "0 passing", "No tests were", "running 0 tests", "0 tests executed", "No test files found")  # fmt: skip
+_SUMMARY_MARKS = ("ass", "ail", "AIL", "Ran ", "OK", "SUCCESS", "rror", "PASS")
 _FAIL_WORDS = ("FAILED", "ERROR task failed", "npm ERR!", "❌", "✗", "✘", "Traceback (most recent call last)", "\nFAIL",
                "\nE   ", "\npanic: ", "\nerror: ", "\nerror[", "tests failed", "test failed", "Test failed")  # fmt: skip
 _PASS_WORDS = ("all tests passed", "all tests pass", "tests passed", "test passed", "all checks passed",
@@ -115,7 +119,7 @@ def test_counts(text: str) -> TestCounts:
             names[0 if named[0] else 1].append(named[1])
         elif line.startswith(("ok", "FAIL", "[")) and (package := _GO_PACKAGE.match(line)):
             packages.append((package[1], package[3]))
-        elif "ass" in line or "ail" in line or "AIL" in line or "Ran " in line or "OK" in line:
+        elif any(mark in line for mark in _SUMMARY_MARKS):
             summary.append(line[:400])
             said_passed = said_passed or line.strip() in ("PASS", "OK")
     told = "\n".join(summary[-400:])
@@ -178,6 +182,9 @@ def _sums(text: str) -> tuple[int, int]:
             passed = max(passed, 0) + int(number)
         else:
             failed = max(failed, 0) + int(number)
+    if passed < 0:
+        for total, bad in _EXAMPLES.findall(text):
+            passed = max(passed, 0) + int(total) - int(bad)
     if passed < 0:
         for ran, ok in _OUT_OF.findall(text):
             passed = max(passed, 0) + int(ran or ok)
