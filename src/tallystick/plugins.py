@@ -15,6 +15,7 @@ from tallystick.trail.appending import Trail
 
 if TYPE_CHECKING:
     from tallystick.transcripts.protocol import Adapter
+    from tallystick.workflows.demo import Stage
     from tallystick.workflows.ingest import Tools
 
 
@@ -64,6 +65,14 @@ def ingest_tools(
         thorough=thorough,
         progress=progress,
     )
+
+
+def demo_stage(environ: Mapping[str, str]) -> Stage:
+    """What ``tally demo`` plays on."""
+    from tallystick.workflows.demo import Stage, bundled
+
+    package = Path(__file__).parent
+    return Stage(bundled(package), ingest_tools(environ), lambda trail, state: open_trail(Places(trail, state)))
 
 
 def home() -> Path:

@@ -253,6 +253,10 @@ class MemoryLog:
             raise TrailUnreadable(f"archive block {block} is missing; run `tally verify`")
         return self._blocks[block].data
 
+    def blocks(self) -> Iterator[BlockRow]:
+        """See ``protocol.Reading``."""
+        return iter([row for _, row in sorted(self._blocks.items())])
+
     def source(self, path: str) -> SourceRow | None:
         """See ``protocol.Reading``."""
         return self._sources.get(path)

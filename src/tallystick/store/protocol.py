@@ -205,6 +205,10 @@ class Reading(Protocol):
         """Compressed bytes of a block."""
         ...
 
+    def blocks(self) -> Iterator[BlockRow]:
+        """Every block."""
+        ...
+
     def source(self, path: str) -> SourceRow | None:
         """What ingest noted of a file."""
         ...

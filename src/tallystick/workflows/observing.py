@@ -19,6 +19,16 @@ SURFACED_CHARS = 256 * 1024
 """Of what we ourselves showed in the session, kept to know echoes by."""
 
 
+def take_signal(signals: Signals, event: Event, position: int) -> None:
+    """Add what one event signals of outcomes: a result, or words that can contradict."""
+    if event.kind is EventKind.TOOL_RESULT:
+        signal = signal_of(event, position)
+        if signal is not None:
+            signals.add(signal)
+    elif event.kind is EventKind.MESSAGE:
+        signals.add_message(event, position)
+
+
 class Observation:
     """What has been gathered of one session so far."""
 
@@ -38,12 +48,7 @@ class Observation:
         position = self.seen
         self.seen += 1
         self._remember(event, position)
-        if event.kind is EventKind.TOOL_RESULT:
-            signal = signal_of(event, position)
-            if signal is not None:
-                self.signals.add(signal)
-        elif event.kind is EventKind.MESSAGE:
-            self.signals.add_message(event, position)
+        take_signal(self.signals, event, position)
         if (event.origin is Origin.BRIEFING or "own_tool" in event.flags) and self._surfaced_chars < SURFACED_CHARS:
             self.surfaced.append(event.text[:SURFACED_CHARS])
             self._surfaced_chars += len(event.text)

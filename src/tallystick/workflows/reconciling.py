@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tallystick.beliefs import ClaimRow, facets_of
@@ -22,6 +22,8 @@ from tallystick.trail import Appender
 from tallystick.workflows.certifying import Certified, verdict_part, words_shown
 
 JUDGED_AT_ONCE = 50
+LEAST_WORDS = 2
+"""Telling words that two claims must share, all of them, before their polarity is compared."""
 WITHDRAWN = "the session went on and no longer bears this out"
 
 
@@ -84,6 +86,24 @@ class Reconciler:
                 self._reconfirm(claim, certified, session)
         self._withdraw(rows, [row for row in before if row.claim not in offered], session, by)
         self.finish()
+
+    def one(self, certified: Certified, session: int, by: str) -> int:
+        """Append a single claim, or reconfirm the one that says the same, and return its id."""
+        key = self._key(certified.candidate)
+        claim = self._known(self._to.rows, [certified], [key]).get(key)
+        if claim is None:
+            claim = self.assert_claim(certified, session, by, key=key)
+        else:
+            known = known_claim(self._to.rows, claim)
+            if not known.is_open:
+                claim = self.assert_claim(certified, session, by, key=key, again=claim)
+            elif certified.event and certified.event in known.events:
+                self._rejudge(claim, certified)
+            else:
+                self._reconfirm(claim, certified, session)
+                self._judge(claim, certified)
+        self.finish()
+        return claim
 
     def _known(self, rows: Reading, said: Sequence[Certified], keys: Sequence[bytes]) -> dict[bytes, int]:
         """Claims of before by the key of what is said: byte-equal text, or else equal ``about``."""
@@ -192,9 +212,9 @@ class Reconciler:
     def _conflict(self, claim: int, candidate: Candidate) -> None:
         """Flag an open claim of the same holder that says the contrary in the same words; resolve nothing (CARRY.4)."""
         words = content_words(candidate.text)
-        if len(words) < 2:
+        if len(words) < LEAST_WORDS:
             return
-        key = self._digest("\0".join(["words", self._holders.of(candidate), *words]).encode())
+        key = self._digest(_words_key(self._holders.of(candidate), words))
         other = self._filed.get(key)
         rows = None
         if other is None:
@@ -220,16 +240,12 @@ class Reconciler:
 
     def _key(self, candidate: Candidate) -> bytes:
         """Same holder, same kind, byte-equal text."""
-        return self._digest(
-            f"text\0{self._holders.of(candidate)}\0{candidate.kind}\0{candidate.text}".encode("utf-8", "replace")
-        )
+        return self._digest(_text_key(self._holders.of(candidate), candidate.kind, candidate.text))
 
     def _about_key(self, candidate: Candidate) -> list[bytes]:
         if not all(candidate.about):
             return []
-        return [
-            self._digest("\0".join(["about", self._holders.of(candidate), candidate.kind, *candidate.about]).encode())
-        ]
+        return [self._digest(_about_key(self._holders.of(candidate), candidate.kind, candidate.about))]
 
 
 def known_claim(rows: Reading, claim: int) -> Known:
@@ -251,6 +267,37 @@ def known_claim(rows: Reading, claim: int) -> Known:
         seq = rows.touches(claim)[-1].seq
         withdrawn = any(part.name == "withdrawn" for part in rows.parts(seq))
     return Known(claim, is_open, frozenset(events), withdrawn, said_at)
+
+
+def refile(rows: Reading, digest: Callable[[bytes], bytes]) -> Iterator[tuple[bytes, int]]:
+    """The keys of every claim of a log, to be filed anew under another digest key; a later claim takes a key over."""
+    for row in rows.rows("claim"):
+        claim = row[0] if isinstance(row[0], int) else -1
+        parts = {part.name: part.body for part in rows.parts(claim)}
+        facets, holder = facets_of(parts), str(row[1])
+        if "text" in parts:
+            text = parts["text"].decode("utf-8", "replace")
+            yield digest(_text_key(holder, facets.kind, text)), claim
+            words = content_words(text)
+            if len(words) >= LEAST_WORDS:
+                yield digest(_words_key(holder, words)), claim
+        if facets.subject and facets.attribute and facets.value:
+            yield digest(_about_key(holder, facets.kind, (facets.subject, facets.attribute, facets.value))), claim
+
+
+def _text_key(holder: str, kind: str, text: str) -> bytes:
+    """Same holder, same kind, byte-equal text."""
+    return f"text\0{holder}\0{kind}\0{text}".encode("utf-8", "replace")
+
+
+def _about_key(holder: str, kind: str, about: Sequence[str]) -> bytes:
+    """Same holder, same kind, equal subject, attribute and value."""
+    return "\0".join(["about", holder, kind, *about]).encode("utf-8", "replace")
+
+
+def _words_key(holder: str, words: Sequence[str]) -> bytes:
+    """Same holder, the same telling words, whichever way they are turned."""
+    return "\0".join(["words", holder, *words]).encode("utf-8", "replace")
 
 
 def valid_part(valid: ValidTime) -> bytes:

@@ -180,6 +180,10 @@ class SqliteLog:
             raise TrailUnreadable(f"archive block {block} is missing; run `tally verify`")
         return bytes(row[0])
 
+    def blocks(self) -> Iterator[BlockRow]:
+        """See ``protocol.Reading``."""
+        return map(BlockRow._make, self._db.execute(_SQL["blocks"]))
+
     def source(self, path: str) -> SourceRow | None:
         """See ``protocol.Reading``."""
         row = self._db.execute(_SQL["source"], (path,)).fetchone()

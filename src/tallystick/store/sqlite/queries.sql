@@ -126,6 +126,9 @@ INSERT INTO block (block, session, data) VALUES (?, ?, ?);
 -- name: block
 SELECT data FROM block WHERE block = ?;
 
+-- name: blocks
+SELECT block, session, data FROM block ORDER BY block;
+
 -- name: next_block
 SELECT coalesce(max(block) + 1, 0) FROM block;
 

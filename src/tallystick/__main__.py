@@ -1,0 +1,5 @@
+"""``python -m tallystick`` is ``tally``."""
+
+from tallystick.cli import main
+
+main()

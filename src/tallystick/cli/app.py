@@ -1,0 +1,111 @@
+"""The group of commands, each loaded only when it is called, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import NoReturn
+
+import click
+
+from tallystick import __version__
+from tallystick.errors import TallyError
+
+COMMANDS = {
+    "ingest": "Read transcripts, certify what they say, and append it.",
+    "brief": "Print the briefing for the next session.",
+    "recall": "Search what is believed; the question is logged.",
+    "remember": "Keep one claim, verified like any other.",
+    "quote": "Check whether a quote stands in a session.",
+    "outcome": "Check whether an outcome has a witness in a session.",
+    "why": "Show where a claim comes from, its evidence read again.",
+    "replay": "List what was believed at a point.",
+    "revise": "Replace a claim: a correction, or a change in the world.",
+    "retract": "Stop holding a claim.",
+    "undo": "Take back one entry's effect.",
+    "verify": "Recompute the whole trail from bytes.",
+    "checkpoint": "Print the signed checkpoint of a log.",
+    "export": "Write a trail as JSON lines.",
+    "import": "Read an exported trail, byte for byte.",
+    "doctor": "Is everything found, reachable, sound, current?",
+    "demo": "The whole thing on the bundled sample sessions.",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module when the command is called; listing them imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of a day's work."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, loaded now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"tallystick.cli.commands.{cmd_name.replace('import', 'import_')}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Names and one-line helps from the table above."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the commands that are near to a wrong one."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "; `tally --help` lists them"
+            raise click.UsageError(f"no command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="tally %(version)s")
+def tally() -> None:
+    """Agent memory you can audit.
+
+    Reads the sessions that coding agents leave on disk, keeps what they decided, found and did as claims whose trust is
+    set by a deterministic check, and opens the next session with a briefing that says which lines are quotes and which
+    are guesses.
+
+    Exit codes: 0 done, 1 the answer is bad news, 2 wrong usage or bad input, 3 cannot tell.
+    """
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return its exit code; every failure is one line on stderr."""
+    try:
+        code = tally.main(arguments, prog_name="tally", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "", err=False)
+        return 2
+    except click.ClickException as error:
+        return _failed(_one_line(error.format_message()), 2)
+    except (click.Abort, KeyboardInterrupt):
+        return _failed("interrupted; what was committed stays, and running again completes", 130)
+    except TallyError as error:
+        return _failed(_one_line(str(error)), error.exit_code)
+    except BrokenPipeError:
+        return 0
+
+
+def _failed(message: str, code: int) -> int:
+    click.echo(f"tally: {message}", err=True)
+    return code
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())
+
+
+def stop(code: int) -> NoReturn:
+    """Leave with a code that is not an error of usage: bad news, or cannot tell."""
+    sys.stdout.flush()
+    raise click.exceptions.Exit(code)

@@ -1,0 +1,1 @@
+"""One file per command: its options, the workflow it calls, and how the answer is shown."""

@@ -1,0 +1,63 @@
+"""``tally remember``: one claim by hand or by an agent."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from tallystick.cli.options import Asked, shared
+from tallystick.config import person_name, project_here
+from tallystick.model.claim import ClaimKind
+from tallystick.model.temporal import UNKNOWN_VALID_TIME
+from tallystick.plugins import adapters
+from tallystick.tokenizer import count_tokens
+from tallystick.trail.instants import parse_valid
+from tallystick.verifiers.settling import settle
+from tallystick.workflows.remember import Said, Tools, remember
+from tallystick.workflows.sessions import find_session
+
+
+@click.command(
+    "remember", help="Keep one claim; its quote is looked for in the session, and an outcome needs a witness there."
+)
+@click.argument("text")
+@click.option(
+    "--quote", metavar="Q", default="", help="The words that support it, exactly as they stand in the session."
+)
+@click.option("--session", metavar="S", help="s…, the harness's id or a prefix of it, or a transcript's path.")
+@click.option(
+    "--kind",
+    type=click.Choice([str(kind) for kind in ClaimKind]),
+    default="fact",
+    show_default=True,
+    help="What it is.",
+)
+@click.option(
+    "--valid-from", metavar="T", help="Since when it holds: 2023, 2026-05, 2026-05-01 or an instant with a zone."
+)
+@click.option("--valid-to", metavar="T", help="Until when, not including it.")
+@shared(reads=False)
+def command(
+    asked: Asked, text: str, quote: str, session: str | None, kind: str, valid_from: str | None, valid_to: str | None
+) -> None:
+    """Remember and say how it stands."""
+    valid = parse_valid(valid_from, valid_to) if valid_from or valid_to else UNKNOWN_VALID_TIME
+    found = find_session(asked.trail, session, adapters()) if session else None
+    tools = Tools(count_tokens, settle, project_here(Path.cwd()), person_name(os.environ))
+    made = remember(asked.trail, Said(text, ClaimKind(kind), quote, valid), found, tools)
+    nearest = made.nearest._asdict() if made.nearest else None
+    document = {
+        "id": f"c{made.id}",
+        "derivation": made.derivation,
+        "outcome": made.outcome,
+        "reason": made.reason,
+        "nearest": nearest,
+    }
+
+    def human() -> str:
+        said = f"c{made.id}: {made.derivation}, {made.reason}"
+        return f"{said}\nnearest: {made.nearest.text}\n{made.nearest.differs}" if made.nearest else said
+
+    asked.show(document, human)

@@ -1,0 +1,22 @@
+"""``tally undo``: take back one entry's effect."""
+
+from __future__ import annotations
+
+import click
+
+from tallystick.cli.commands.amending import show
+from tallystick.cli.options import Asked, shared
+from tallystick.errors import UsageError
+from tallystick.workflows.amend import undo
+
+
+@click.command("undo", help="Take back the effect of entry SEQ from now on, reopening what it closed.")
+@click.argument("seq")
+@click.option("--because", metavar="R", required=True, help="Why.")
+@shared(reads=False)
+def command(asked: Asked, seq: str, because: str) -> None:
+    """Undo."""
+    digits = seq.removeprefix("c")
+    if not digits.isdecimal():
+        raise UsageError(f"{seq!r} is not an entry; expected its seq, as `tally why` prints it in the history")
+    show(asked, undo(asked.trail, int(digits), because), "undone")

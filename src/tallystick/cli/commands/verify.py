@@ -1,0 +1,64 @@
+"""``tally verify``: the whole trail from bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tallystick.cli.app import stop
+from tallystick.cli.options import Asked, shared
+from tallystick.errors import MachineError, UsageError
+from tallystick.workflows.verify import Verification, verify_trail
+
+
+@click.command(
+    "verify", help="Recompute entries, parts, archive and views from bytes; exit 0 sound, 1 broken, 3 cannot tell."
+)
+@click.option(
+    "--against", metavar="CHECKPOINT", type=click.Path(path_type=Path), help="A signed checkpoint kept elsewhere."
+)
+@shared(reads=False)
+def command(asked: Asked, against: Path | None) -> None:
+    """Verify."""
+    try:
+        note = against.read_bytes() if against else None
+    except OSError as error:
+        raise UsageError(f"--against {against}: {error.strerror}") from None
+    if not asked.trail.id:
+        raise MachineError(
+            f"{asked.trail.store.location}: nothing was ever written there, so there is nothing to verify"
+        )
+    found = verify_trail(asked.trail, note)
+    first = found.first_bad
+    document = {
+        "sound": found.sound,
+        "size": found.memory.size,
+        "root": found.memory.root.hex(),
+        "first_bad": None if first is None else {"seq": first[1].seq, "what": first[1].what, "log": first[0]},
+        "checkpoint": {"state": found.memory.checkpoint},
+        "logs": {
+            report.log: {
+                "size": report.size,
+                "root": report.root.hex(),
+                "checkpoint": report.checkpoint,
+                "bad": len(report.bad),
+                "unknown_kinds": report.unknown_kinds,
+            }
+            for report in found.reports
+        },
+    }
+    asked.show(document, lambda: _shown(found))
+    if not found.sound:
+        stop(1)
+
+
+def _shown(found: Verification) -> str:
+    lines = []
+    for report in found.reports:
+        state = "sound" if report.sound else f"BROKEN ({len(report.bad)} problems)"
+        lines.append(
+            f"{report.log}: {state}, {report.size} entries, root {report.root.hex()[:16]}…, checkpoint {report.checkpoint}"
+        )
+        lines += [f"  {'entry ' + str(bad.seq) if bad.seq >= 0 else 'files'}: {bad.what}" for bad in report.bad[:5]]
+    return "\n".join(lines)

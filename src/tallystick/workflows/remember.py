@@ -1,0 +1,167 @@
+"""Remember: one claim by hand or by an agent, verified like any other (QUOTE, OUTCOME)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tallystick.errors import UsageError
+from tallystick.log.canonical import encode
+from tallystick.model.claim import Candidate, ClaimKind, Derivation, Verdict
+from tallystick.model.entry import EntryKind
+from tallystick.model.evidence import Event, Origin
+from tallystick.model.temporal import ValidTime
+from tallystick.redaction import REDACTOR, redact
+from tallystick.trail import Appender, Trail
+from tallystick.trail.archive import Packer
+from tallystick.verifiers import outcome, quotation
+from tallystick.verifiers.quotation import Nearest
+from tallystick.verifiers.signals import Signals
+from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote
+from tallystick.workflows.ingest import session_seq
+from tallystick.workflows.observing import take_signal
+from tallystick.workflows.reconciling import Holders, Reconciler
+from tallystick.workflows.sessions import Session
+
+BY = "remember"
+
+
+class Remembered(NamedTuple):
+    """What was kept and how it stands."""
+
+    id: int
+    derivation: str
+    outcome: str
+    reason: str
+    nearest: Nearest | None
+
+
+class Said(NamedTuple):
+    """What the caller says."""
+
+    text: str
+    kind: ClaimKind
+    quote: str
+    valid: ValidTime
+
+
+class Tools(NamedTuple):
+    """What remembering is handed."""
+
+    count_tokens: Callable[[str], int]
+    settle: Callable[[str], str]
+    project: str
+    person: str
+
+
+def remember(trail: Trail, said: Said, session: Session | None, tools: Tools) -> Remembered:
+    """Keep one claim. A quote that is not found makes it ``inferred``; it is kept all the same (QUOTE.5).
+
+    Raises:
+        UsageError: empty text, or a quote without a session.
+    """
+    if not said.text.strip():
+        raise UsageError("the text is empty; say what is to be remembered")
+    if said.quote and session is None:
+        raise UsageError("--quote needs --session: the session whose words are quoted")
+    text, quote = redact(said.text).text, redact(said.quote).text
+    candidate = Candidate(kind=said.kind, text=text, quote=quote, origin=Origin.ASSISTANT, valid=said.valid)
+    certified = _certify(candidate, session, tools)
+    with trail.writing() as appender:
+        seq = -1 if session is None else _session_of(appender, session, tools)
+        holders = Holders(appender.holder(tools.project, "project"), appender.holder(tools.person, "person"))
+        certified = _placed(certified, f"s{seq}")
+        reconciler = Reconciler(
+            appender, holders, lambda data: trail.outside.digest(trail.id, data), tools.count_tokens
+        )
+        claim = reconciler.one(certified, seq, BY)
+    trail.seal()
+    nearest = None
+    if quote and session and certified.derivation != Derivation.VERBATIM:
+        nearest = quotation.verify_quote(quote, session.events, surfaced=session.surfaced()).nearest
+    reason = "; ".join(verdict.reason for verdict in certified.verdicts)
+    return Remembered(claim, certified.derivation, certified.outcome, reason, nearest)
+
+
+def _certify(candidate: Candidate, session: Session | None, tools: Tools) -> Certified:
+    if session is None:
+        verdict = Verdict(quotation.VERIFIER, Derivation.INFERRED, "no quote")
+        return Certified(capped(candidate), "", -1, (verdict,), tools.settle(candidate.text))
+    quoted = certify_quote(candidate, session.events, session.surfaced(), session.label)
+    events = {event.uid: (n, event) for n, event in enumerate(session.events)}
+    position, event = events.get(quoted.spans[0].event, (-1, None)) if quoted.spans else (-1, None)
+    if event is not None and quoted.value == Derivation.VERBATIM:
+        candidate = candidate._replace(origin=event.origin, said_at=event.at)
+    candidate = capped(candidate)
+    found = certify_outcome(
+        candidate,
+        signals_of(session),
+        position=position if position >= 0 else None,
+        thread=event.thread if event else "",
+        session=session.label,
+        has_results=session.facts.has_results,
+    )
+    verdicts = (quoted,) if found is None else (quoted, found)
+    return Certified(candidate, event.uid if event else "", position, verdicts, tools.settle(candidate.text))
+
+
+def signals_of(session: Session) -> Signals:
+    """Everything in a session that can witness an outcome, or contradict one."""
+    signals = Signals()
+    for position, event in enumerate(session.events):
+        take_signal(signals, event, position)
+    return signals
+
+
+def _session_of(appender: Appender, session: Session, tools: Tools) -> int:
+    """The session's seq; one read from a file is archived first, so that the evidence is kept."""
+    if session.seq >= 0:
+        return session.seq
+    facts = session.facts
+    found = session_seq(appender.rows, facts.harness, facts.native_id or session.label, facts.thread)
+    if found < 0:
+        about = {"cwd": facts.cwd, "harness": facts.harness, "name": session.label, "thread": facts.thread}
+        project = appender.holder(tools.project, "project")
+        part = encode({name: value for name, value in about.items() if value})
+        found = appender.add(EntryKind.INTRODUCED, {"session": part}, holder=project)
+    rows = appender.rows
+    known = {row.event for row in rows.session_events(found)}
+    packer = Packer(session=found, first=len(known), block=rows.next_block(), salts=appender.salt)
+    fresh = [event for event in session.events if event.uid not in known]
+    for event in fresh:
+        packer.add(event.uid, event)
+    if fresh:
+        made = packer.finish({"reader": facts.harness, "redactor": REDACTOR})
+        rows.archive(made.blocks, made.events)
+        appender.add(EntryKind.OBSERVED, {"manifest": made.manifest}, refs=[found])
+    return found
+
+
+def _placed(certified: Certified, session: str) -> Certified:
+    verdicts = tuple(
+        verdict._replace(spans=tuple(span._replace(session=session) for span in verdict.spans))
+        for verdict in certified.verdicts
+    )
+    return certified._replace(verdicts=verdicts)
+
+
+def judge_outcome(
+    text: str, session: Session, positions: list[int] | None
+) -> tuple[outcome.OutcomeVerdict, dict[str, Event]]:
+    """The outcome verifier alone, over a whole session; and the session's events by id, to show the witnesses.
+
+    ``positions`` are the ordinals at which the words were said. Where the caller does not say, they are looked for; words
+    that stand nowhere are judged at the end of the session.
+    """
+    events = {event.uid: event for event in session.events}
+    order = {event.uid: n for n, event in enumerate(session.events)}
+    position = positions[-1] if positions else None
+    if positions is None:
+        own = [event for event in session.events if event.origin is Origin.ASSISTANT]
+        spans = quotation.verify_quote(text, own, nearest=False).spans
+        position = max((order[span.event] for span in spans), default=None)
+    thread = session.events[position].thread if position is not None else ""
+    verdict = outcome.verify_outcome(
+        text, signals_of(session), position=position, thread=thread, has_results=session.facts.has_results
+    )
+    return verdict, events

@@ -1,0 +1,115 @@
+"""Finding a session by any name it goes by, ingested or not, and reading its events (``--session``, ``--at``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tallystick.beliefs import Name
+from tallystick.errors import UsageError
+from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts
+from tallystick.redaction import redact
+from tallystick.store.protocol import Reading
+from tallystick.trail import Trail
+from tallystick.trail.archive import ArchiveReader, event_id
+from tallystick.transcripts.protocol import Adapter
+from tallystick.transcripts.sources import adapter_for, records_of
+from tallystick.workflows.ingest import session_facts
+
+_OURS = re.compile(r"s(\d+)\Z")
+_LOCATOR = re.compile(r"(line|index):(\d+)\Z")
+_EVENT = re.compile(r"e[0-9a-f]{4,16}\Z")
+
+
+class Session(NamedTuple):
+    """A session's events in order; each event's ``uid`` is our event id."""
+
+    label: str
+    """``s12`` where it was ingested, else the harness's own id."""
+    facts: SessionFacts
+    events: tuple[Event, ...]
+    seq: int
+    """Of the entry that introduced it; -1 where it was not ingested."""
+
+    def surfaced(self) -> list[str]:
+        """What we ourselves showed in it."""
+        return [event.text for event in self.events if event.origin is Origin.BRIEFING or "own_tool" in event.flags]
+
+
+def find_session(trail: Trail, wanted: str, adapters: Sequence[Adapter]) -> Session:
+    """The session that ``wanted`` names: ``s12``, the harness's id or a unique prefix of it, or a transcript's path.
+
+    Raises:
+        UsageError: none, or more than one; the message says which.
+        NotATranscript: a path to something else.
+    """
+    path = Path(wanted)
+    if path.is_file():
+        return read_session(path, adapters)
+    with trail.reading() as rows:
+        name = _by_name(rows, wanted)
+        said = session_facts(name)
+        facts = SessionFacts(
+            harness=said.get("harness", ""), native_id=name.name, thread=said.get("thread", ""), cwd=said.get("cwd", "")
+        )
+        events = tuple(content._replace(uid=event) for event, content in ArchiveReader(rows).session(name.seq))
+    has_results = any(event.kind is EventKind.TOOL_RESULT for event in events)
+    return Session(f"s{name.seq}", facts._replace(has_results=has_results), events, name.seq)
+
+
+def read_session(path: Path, adapters: Sequence[Adapter]) -> Session:
+    """A transcript read straight from its file, redacted, nothing kept.
+
+    Raises:
+        NotATranscript, UsageError: it is none, or cannot be read.
+    """
+    adapter = adapter_for(path, adapters)
+    reader = adapter.reader("/".join(path.parts[-3:]))
+    events: list[Event] = []
+    with path.open("rb") as stream:
+        for event in reader.read(records_of(adapter, stream, 0, 1)):
+            facts = reader.facts
+            place = event_id(facts.harness, facts.native_id, facts.thread, event.uid)
+            events.append(event._replace(uid=place, text=redact(event.text).text))
+    return Session(reader.facts.native_id or path.stem, reader.facts, tuple(events), -1)
+
+
+def located(session: Session, locator: str | None) -> list[int]:
+    """Ordinals of the events at a place: ``line:383``, ``index:12``, or an event id; all of them where it is None.
+
+    Raises:
+        UsageError: the locator has another form, or nothing stands there.
+    """
+    if locator is None:
+        return list(range(len(session.events)))
+    form = _LOCATOR.match(locator)
+    if form:
+        field, number = form[1], int(form[2])
+        found = [n for n, event in enumerate(session.events) if getattr(event.locator, field) == number]
+    elif _EVENT.match(locator):
+        found = [n for n, event in enumerate(session.events) if event.uid.startswith(locator)]
+    else:
+        raise UsageError(f"--at {locator}: expected line:N (1-based), index:N (0-based) or an event id such as e3f0…")
+    if not found:
+        raise UsageError(f"--at {locator}: no event of session {session.label} stands there")
+    return found
+
+
+def _by_name(rows: Reading, wanted: str) -> Name:
+    sessions = rows.names("session")
+    ours = _OURS.match(wanted)
+    if ours:
+        mine = [name for name in sessions if name.seq == int(ours[1])]
+    else:
+        exact = [name for name in sessions if name.name == wanted and not session_facts(name).get("thread")]
+        mine = exact or [name for name in sessions if wanted and name.name.startswith(wanted)]
+        mine = [name for name in mine if not session_facts(name).get("thread")] or mine
+    if len(mine) == 1:
+        return mine[0]
+    if not mine:
+        raise UsageError(
+            f"--session {wanted}: no such session or file; give s…, the harness's id or a prefix, or a path"
+        )
+    raise UsageError(f"--session {wanted}: {len(mine)} sessions begin so: {', '.join(name.name for name in mine[:4])}")
