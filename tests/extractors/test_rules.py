@@ -130,10 +130,30 @@ def test_the_same_session_gives_the_same_candidates(events: list[Event]) -> None
 @settings(max_examples=100, deadline=None)
 def test_thinking_summaries_and_sub_agents_give_nothing(events: list[Event]) -> None:
     """OUTCOME.7: private reasoning, compaction summaries and sub-agents' threads are nobody's word to the person."""
+    assert_silent(events)
+
+
+def assert_silent(events: list[Event]) -> None:
     for kind in (EventKind.THINKING, EventKind.SUMMARY):
         assert offered(each._replace(kind=kind) for each in events) == []
     assert offered(each._replace(thread="agent-1") for each in events) == []
     assert offered(events, FACTS._replace(thread="agent-1")) == []
+
+
+def test_a_session_full_of_notes_gives_each_once_and_only_where_it_is_said_aloud() -> None:
+    """EVID.1, OUTCOME.7: what is said twice is noted once; the same words as thoughts or a sub-agent's are not noted."""
+    spoken = session(
+        (U, "go"),
+        (A, "All green.  CI ran on `main` with 12 jobs."),
+        (U, "never push to main directly"),
+        (A, "The root cause is the cache in `state.go`."),
+        (U, "Never push to main  directly"),
+        (A, "Increased the timeout from 20m to 45m. The docs still need `--flag`."),
+    )
+    found = offered(spoken)
+    assert sorted(str(each.kind) for each in found) == ["fact", "open_loop", "outcome", "outcome", "rule"]
+    assert "All green.  CI ran on `main` with 12 jobs." in [each.quote for each in found]
+    assert_silent(spoken)
 
 
 def test_a_candidate_has_no_trust_field() -> None:
@@ -233,6 +253,9 @@ CORRECTION_CASES = [
     ("no don't set it, let's see", "Should I set `gc.auto` to 0?", False),
     ("my bad, wrong branch", "The branch has no such commit.", False),
     ("yes, but we don't need to commit", "Shall I write the plan?", False),
+    ("no, leave that alone for now please", "Should I set `gc.auto` to 0?", False),
+    ("no, it's the index that breaks", "Should I set `gc.auto` to 0?", True),
+    ("sorry, my mistake, that is wrong in my notes", "The branch has no such commit.", False),
     ("seems like there is no git:app thing, have you make it up ?", "I added the `git:app` section.", True),
     ("Je voulais pas faire un nouveau livrable mais plutôt améliorer l'original", "J’ai créé `spec-rev2.md`.", True),
 ]
@@ -330,6 +353,15 @@ def test_an_accepted_offer_is_told_as_a_statement() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "reply", ["yes, but not with the command line", "ok wait, first the tests", "sure, instead use go-git"]
+)
+def test_assent_with_a_reservation_does_not_accept_the_proposal(reply: str) -> None:
+    """BRIEF.1: "yes, but" is not the agent's proposal as it stands."""
+    words = "Want me to replace `worktree.Status()` with a call of the git command line?"
+    assert words not in [each.quote for each in offered(session((U, "why?"), (A, words), (U, reply)))]
+
+
 REPORT_CASES = [
     ("outcome", "Increased the notarization timeout from 20m to 45m."),
     ("outcome", "All 12 tests pass."),
@@ -394,6 +426,17 @@ def test_only_the_last_outcome_of_its_kind_is_offered() -> None:
     assert len(found) == 2
 
 
+def test_an_outcome_told_again_is_as_late_as_its_last_telling() -> None:
+    """EVID.10: of too many outcomes the oldest go, counted from when they were last told."""
+    work = [turn for n in range(MAX_OUTCOMES - 1) for turn in ((U, "next"), (A, f"Renamed module{n} to `m{n}.py`."))]
+    turns = [(U, "go"), (A, "All 3 tests pass."), *work, (U, "again"), (A, "All 4 tests pass."), (U, "more")]
+    turns += [(A, "Dropped `legacy.py` from the build."), (U, "ok")]
+    found = [each.text for each in offered(session(*turns))]
+    assert len(found) == MAX_OUTCOMES
+    assert "All 4 tests pass." in found
+    assert "Renamed module0 to `m0.py`." not in found
+
+
 def test_an_objection_takes_back_what_the_turn_claimed() -> None:
     """CARRY: what a person contests at once is not noted as done or found."""
     claim = "The root cause is the cache in `state.go`."
@@ -418,7 +461,8 @@ def test_an_approved_plan_gives_its_goal() -> None:
     """BRIEF.1: a plan that a person handed over decides its goal, not its steps."""
     plan = (
         "Implement the following plan:\n\n# Plan: telemetry\n\n## Goal\n\nTelemetry is disabled by default when nothing is "
-        "configured.\n\n## Steps\n\nOpen the file and change the condition in there.\n"
+        "configured.\n\n## Steps\n\nOpen the file and change the condition in there.\n\n## Testing strategy\n\n"
+        "Run the whole suite twice and look at the numbers.\n"
     )
     for origin in (Origin.DELEGATED, Origin.USER):
         found = offered(session(event(origin, plan, flags=("plan",))))
@@ -440,7 +484,7 @@ def test_state_and_output_are_bounded() -> None:
     """EVID.10: however long the session, what is kept and offered at its end is bounded."""
     extractor = RulesExtractor()
     for number in range(2_000):
-        text = f"Moved part{number} of `file{number}.py` over to `new{number}.py`. Step {number} still needs work."
+        text = f"Moved module{number} of `file{number}.py` over to `new{number}.py`. It still needs work."
         extractor.offer(event(A, text, number=2 * number), FACTS)
         extractor.offer(event(U, "next", number=2 * number + 1), FACTS)
     assert len(list(extractor.close())) <= MAX_OUTCOMES + MAX_LOOPS
