@@ -6,12 +6,12 @@ import copy
 import threading
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from tallystick.beliefs import ClaimRow, Closing, Effects, Epoch, Link, Name, Touch, VerdictRow, Version
 from tallystick.errors import TrailUnreadable, UnknownId
-from tallystick.log.merkle import Frontier
+from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.entry import Head, LogName
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
 from tallystick.store.protocol import (
@@ -92,7 +92,8 @@ class Views:
             yield from (self.claims[claim] for claim in sorted(self.claims))
         elif view == "version":
             for claim in sorted(self.versions_of):
-                yield from self.versions_of[claim]
+                holder = self.claims[claim].holder if claim in self.claims else ""
+                yield from ((*version, holder) for version in self.versions_of[claim])
         elif view == "verdict":
             for claim in sorted(self.verdicts_of):
                 by_key = self.verdicts_of[claim]
@@ -239,6 +240,10 @@ class MemoryLog:
         """See ``protocol.Reading``."""
         return self._event_by_id.get(event)
 
+    def archived(self, events: Collection[str]) -> dict[str, ArchivedEvent]:
+        """See ``protocol.Reading``."""
+        return {event: self._event_by_id[event] for event in events if event in self._event_by_id}
+
     def session_events(self, session: int) -> list[ArchivedEvent]:
         """See ``protocol.Reading``."""
         return [row for _, row in sorted(self._events.items()) if row.session == session]
@@ -271,7 +276,7 @@ class MemoryLog:
 
     def append(self, entries: Iterable[EntryRow], parts: Iterable[PartRow], frontier: Frontier, at: int) -> None:
         """See ``protocol.Writing``."""
-        self._entries.extend(entries)
+        self._entries.extend(row if row.leaf else row._replace(leaf=leaf_hash(row.canon)) for row in entries)
         self._parts.update({(row.seq, row.name): row for row in parts})
         self._frontier = Frontier(frontier.size, frontier.nodes)
 

@@ -22,11 +22,13 @@ VIEWS = ("claim", "version", "verdict", "touch", "link", "name", "epoch")
 
 
 class EntryRow(NamedTuple):
-    """An entry as it is kept: its canonical bytes, and its instant for search by time."""
+    """An entry as it is kept: its canonical bytes, its instant for search by time, and the leaf hash it was appended with."""
 
     seq: int
     at: int
     canon: bytes
+    leaf: bytes = b""
+    """32 bytes: tells ``verify`` which entry was changed. A store makes it where it is handed none."""
 
 
 class PartRow(NamedTuple):
@@ -195,6 +197,10 @@ class Reading(Protocol):
 
     def claims_of(self, session: int) -> list[ClaimRow]:
         """The claims that were said in a session."""
+        ...
+
+    def archived(self, events: Collection[str]) -> dict[str, ArchivedEvent]:
+        """Where each of these events stands; those that are not in the archive are left out."""
         ...
 
     def session_events(self, session: int) -> list[ArchivedEvent]:

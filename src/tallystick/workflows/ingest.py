@@ -261,6 +261,7 @@ class _SourceRead:
         if self._known is None:
             self._known = {row.event for row in rows.session_events(session)}
         known = self._known
+        elsewhere = rows.archived([event for event, _ in self._slice if event not in known])
         archive = ArchiveReader(rows)
         packer = Packer(session=session, first=len(known), block=rows.next_block(), salts=appender.salt)
         added = 0
@@ -272,12 +273,11 @@ class _SourceRead:
             known.add(event)
             self._met.add(event)
             added += 1
-            elsewhere = rows.event(event)
-            if elsewhere is None:
+            if event not in elsewhere:
                 packer.add(event, content)
             else:
                 self._report.counts["events_shared"] += 1
-                packer.adopt(elsewhere, archive.record(elsewhere))
+                packer.adopt(elsewhere[event], archive.record(elsewhere[event]))
         self._slice, self._slice_bytes = [], 0
         if added:
             made = packer.finish({"reader": self._adapter.name, "redactor": REDACTOR})

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import apsw
 
 from tallystick.beliefs import ALWAYS, ClaimRow, Closing, Effects, Epoch, Link, Name, Touch, VerdictRow, Version
 from tallystick.errors import TrailUnreadable
-from tallystick.log.merkle import EMPTY_ROOT, Frontier
+from tallystick.log.merkle import EMPTY_ROOT, Frontier, leaf_hash
 from tallystick.model.entry import Head
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Interval
 from tallystick.store.protocol import (
@@ -27,6 +27,7 @@ from tallystick.store.sqlite.statements import statements
 
 _SQL = statements()
 _LAST = 2**62
+_RUN = 500
 
 
 class SqliteLog:
@@ -169,6 +170,18 @@ class SqliteLog:
         """See ``protocol.Reading``."""
         return [_claim(row) for row in self._db.execute(_SQL["claims_of"], (session,))]
 
+    def archived(self, events: Collection[str]) -> dict[str, ArchivedEvent]:
+        """See ``protocol.Reading``: asked in runs, since a session has thousands."""
+        found: dict[str, ArchivedEvent] = {}
+        keys = [_event_key(event) for event in events]
+        for start in range(0, len(keys), _RUN):
+            run = keys[start : start + _RUN]
+            sql = _SQL["archived"].replace("(?)", f"({','.join('?' * len(run))})")
+            for row in self._db.execute(sql, run):
+                place = _archived(row)
+                found.setdefault(place.event, place)
+        return found
+
     def session_events(self, session: int) -> list[ArchivedEvent]:
         """See ``protocol.Reading``."""
         return [_archived(row) for row in self._db.execute(_SQL["session_events"], (session,))]
@@ -199,12 +212,13 @@ class SqliteLog:
         if view == "claim":
             return map(_claim, rows)
         if view == "version":
-            return (Version(row[0], row[1], row[2], _intervals(row[3])) for row in rows)
+            return ((row[0], row[1], row[2], _intervals(row[3]), row[4].hex()) for row in rows)
         return iter(rows)
 
     def append(self, entries: Iterable[EntryRow], parts: Iterable[PartRow], frontier: Frontier, at: int) -> None:
         """See ``protocol.Writing``."""
-        self._db.executemany(_SQL["add_entry"], entries)
+        kept = (row if row.leaf else row._replace(leaf=leaf_hash(row.canon)) for row in entries)
+        self._db.executemany(_SQL["add_entry"], kept)
         self._db.executemany(_SQL["add_part"], parts)
         epoch = self.head().epoch
         self._db.execute(_SQL["set_head"], (frontier.size, frontier.to_bytes(), at, epoch))

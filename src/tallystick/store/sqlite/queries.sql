@@ -16,11 +16,11 @@ SELECT value FROM meta WHERE key = ?;
 INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 
 -- name: add_entry
-INSERT INTO entry (seq, at, canon) VALUES (?, ?, ?);
+INSERT INTO entry (seq, at, canon, leaf) VALUES (?, ?, ?, ?);
 
 -- name: entries
 -- start, stop
-SELECT seq, at, canon FROM entry WHERE seq >= ? AND seq < ? ORDER BY seq;
+SELECT seq, at, canon, leaf FROM entry WHERE seq >= ? AND seq < ? ORDER BY seq;
 
 -- name: at_of
 SELECT at FROM entry WHERE seq = ?;
@@ -137,6 +137,10 @@ INSERT INTO event (session, n, event, block, offset, length, salt) VALUES (?, ?,
 
 -- name: event
 SELECT session, n, event, block, offset, length, salt FROM event WHERE event = ? ORDER BY session, n LIMIT 1;
+
+-- name: archived
+-- as many keys as the caller puts in
+SELECT session, n, event, block, offset, length, salt FROM event WHERE event IN (?) ORDER BY session, n;
 
 -- name: claims_of
 SELECT claim, holder, kind, origin, lineage, session, said_at, tokens FROM claim WHERE session = ? ORDER BY claim;

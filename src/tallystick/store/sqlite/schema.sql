@@ -17,7 +17,8 @@ CREATE TABLE head (
 CREATE TABLE entry (
     seq   INTEGER PRIMARY KEY,
     at    INTEGER NOT NULL,
-    canon BLOB NOT NULL
+    canon BLOB NOT NULL,
+    leaf  BLOB NOT NULL          -- RFC 6962 leaf hash of canon: names the entry that was changed
 ) STRICT;
 
 CREATE TRIGGER entry_keeps BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END;
