@@ -217,10 +217,20 @@ def _of_command(event: Event, position: int) -> Signal | None:
         event.paths[:_MAX_PATHS],
         listed,
         outputs.added_lines(text) if shows else "",
-        outputs.figures(body) if len(body) <= 2_000 and not tested and event.status is Status.OK else "",
-        _excerpt(text, tests, git),
+        outputs.figures(body) if len(body) <= 2_000 and not tested and _measures(found, event) else "",
+        _one_line(body[-EXCERPT_CHARS:]) if kinds <= LOOKING else _excerpt(text, tests, git),
         event.flags,
     )
+
+
+_MEASURING = frozenset(("wc", "du", "df", "jq", "stat", "find", "uniq"))
+
+
+def _measures(found: tuple[Action, ...], event: Event) -> bool:
+    """Whether a command's numbers are worth keeping: it measured something, and did not only show text."""
+    if event.status is not Status.OK:
+        return False
+    return any(a.kind in (CommandKind.RUN, CommandKind.STATUS) or a.program in _MEASURING for a in found)
 
 
 def _as_tests(found: tuple[Action, ...]) -> tuple[Action, ...]:
