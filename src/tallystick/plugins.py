@@ -46,6 +46,7 @@ def ingest_tools(
     harness: str | None = None,
     since: int | None = None,
     thorough: bool = False,
+    redact_emails: bool = False,
     progress: Callable[[str, int], None] = lambda _name, _bytes: None,
 ) -> Tools:
     """What an ingest works with; ``harness`` narrows to one adapter by name."""
@@ -63,6 +64,7 @@ def ingest_tools(
         settle=settle,
         since=since,
         thorough=thorough,
+        redact_emails=redact_emails,
         progress=progress,
     )
 

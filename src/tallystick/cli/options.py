@@ -52,6 +52,8 @@ def shared(*, reads: bool = True) -> Callable[[F], F]:
                 return function(Asked(opened, as_json, _scope(holder), as_of), **rest)
             finally:
                 opened.store.close()
+                for notice in opened.notices:
+                    click.echo(f"tally: note: {notice}", err=True)
 
         command = click.option(
             "--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else there."

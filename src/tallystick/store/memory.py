@@ -244,13 +244,18 @@ class MemoryLog:
         """See ``protocol.Reading``."""
         return {event: self._event_by_id[event] for event in events if event in self._event_by_id}
 
-    def session_events(self, session: int) -> list[ArchivedEvent]:
+    def session_events(self, session: int, first: int = 0, stop: int | None = None) -> Iterator[ArchivedEvent]:
         """See ``protocol.Reading``."""
-        return [row for _, row in sorted(self._events.items()) if row.session == session]
+        mine = [row for (owner, n), row in sorted(self._events.items()) if owner == session and n >= first]
+        return iter([row for row in mine if stop is None or row.n < stop])
 
     def claims_of(self, session: int) -> list[ClaimRow]:
         """See ``protocol.Reading``."""
         return [row for _, row in sorted(self._views.claims.items()) if row.session == session]
+
+    def events(self) -> Iterator[ArchivedEvent]:
+        """See ``protocol.Reading``."""
+        return iter([row for _, row in sorted(self._events.items())])
 
     def block(self, block: int) -> bytes:
         """See ``protocol.Reading``."""

@@ -203,8 +203,12 @@ class Reading(Protocol):
         """Where each of these events stands; those that are not in the archive are left out."""
         ...
 
-    def session_events(self, session: int) -> list[ArchivedEvent]:
-        """The archived events of a session, in order of ``n``."""
+    def session_events(self, session: int, first: int = 0, stop: int | None = None) -> Iterator[ArchivedEvent]:
+        """The archived events of a session with ``first <= n < stop``, in order of ``n``."""
+        ...
+
+    def events(self) -> Iterator[ArchivedEvent]:
+        """Every archived event, in order of session, then ``n``."""
         ...
 
     def block(self, block: int) -> bytes:

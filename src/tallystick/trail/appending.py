@@ -42,6 +42,8 @@ class Trail:
         self._entropy = entropy
         self._actor = actor
         self._id = ""
+        self.notices: list[str] = []
+        """What was found at the start of a write that its owner should know (TRAIL.5)."""
 
     @property
     def id(self) -> str:
@@ -100,8 +102,15 @@ class Trail:
             raise TrailUnreadable(f"{self.store.location}: the {log} log belongs to another trail ({found})")
         self._id = found
         known = self.outside.read_head(found, log)
-        if known is not None:
-            _refuse_rollback(known, rows.head(), self.store.location, log)
+        if known is None:
+            return
+        head = rows.head()
+        _refuse_rollback(known, head, self.store.location, log)
+        if head.size > known.size:
+            more = head.size - known.size
+            self.notices.append(
+                f"an earlier command stopped after committing {more} entries of the {log} log; none was lost"
+            )
 
 
 def _refuse_rollback(known: KnownHead, head: Head, location: str, log: LogName) -> None:
@@ -128,7 +137,7 @@ class Appender:
         self._entropy = entropy
         self._salts: list[bytes] = []
         self._actor = ""
-        self._entries: list[tuple[Entry, bytes, Mapping[str, bytes]]] = []
+        self._entries: list[tuple[Entry, EntryRow, Mapping[str, bytes]]] = []
         self._parts: list[PartRow] = []
         head = rows.head()
         self._frontier = rows.frontier()
@@ -201,8 +210,9 @@ class Appender:
         )
         check_entry(entry)
         canon = entry_bytes(entry)
-        self._frontier.append(leaf_hash(canon))
-        self._entries.append((entry, canon, bodies))
+        leaf = leaf_hash(canon)
+        self._frontier.append(leaf)
+        self._entries.append((entry, EntryRow(seq, self.at, canon, leaf), bodies))
         self.size += 1
         if len(self._entries) >= FLUSH_ENTRIES:
             self.flush()
@@ -221,9 +231,7 @@ class Appender:
             return
         entries, self._entries = self._entries, []
         parts, self._parts = self._parts, []
-        self._rows.append(
-            [EntryRow(entry.seq, entry.at, canon) for entry, canon, _ in entries], parts, self._frontier, self.at
-        )
+        self._rows.append([row for _, row, _ in entries], parts, self._frontier, self.at)
         made: Effects = []
         texts: list[tuple[int, str]] = []
         for entry, _, bodies in entries:

@@ -1,8 +1,8 @@
 """The archive: every event's redacted text, kept compressed and committed to, so that evidence outlives its source (EVID.11).
 
 One event is one record: a JSON line of what is known of it, then its text in UTF-8. The ``observed`` entry of a slice
-commits to ``SHA-256(salt ‖ record)`` of each of its records, so each can be erased alone. Blocks that pack records for
-compression are storage and mean nothing.
+commits to ``SHA-256(salt ‖ event id ‖ newline ‖ record)`` of each of its events, so each can be erased alone. Blocks that
+pack records for compression are storage and mean nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from tallystick.store.protocol import ArchivedEvent, BlockRow, Reading
 RECORD_FORMAT = 1
 BLOCK_BYTES = 512 * 1024
 """Records are packed until a block is at least this large before compression; one record is never split."""
+LARGEST_BLOCK = 2**31
+"""A block that says it is larger is damaged; without this a flipped bit could ask for all the memory there is."""
 _LEVEL = 3
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -116,7 +118,7 @@ class Packer:
 
     def _keep(self, event: str, place: tuple[int, int, int], salt: bytes, record: bytes) -> None:
         self._rows.append(ArchivedEvent(self._session, self._first + len(self._rows), event, *place, salt))
-        self._digests.append(sha256(salt + record).digest())
+        self._digests.append(_digest(salt, event, record))
 
     def _close(self) -> None:
         data = self._compressor.compress(b"".join(self._waiting))
@@ -156,7 +158,10 @@ class ArchiveReader:
         """
         if row.block != self._block:
             try:
-                self._data = zstandard.ZstdDecompressor().decompress(self._rows.block(row.block))
+                data = self._rows.block(row.block)
+                if not 0 <= zstandard.frame_content_size(data) <= LARGEST_BLOCK:
+                    raise TrailUnreadable(f"archive block {row.block} does not say how large it is; run `tally verify`")
+                self._data = zstandard.ZstdDecompressor().decompress(data)
             except zstandard.ZstdError:
                 raise TrailUnreadable(f"archive block {row.block} is damaged; run `tally verify`") from None
             self._block = row.block
@@ -173,18 +178,18 @@ class ArchiveReader:
         Files of one session are stretches of it; a stretch keeps its own order, and stretches follow each other by the
         time of their first event.
         """
-        rows = self._rows.session_events(session)
         stretches = []
         for manifest in manifests(self._rows, session):
             first, digests = manifest_digests(manifest)
-            stretch = rows[first : first + len(digests)]
-            stretches.append((self._began(stretch), first, stretch))
-        for _, _, stretch in sorted(stretches):
-            for row in stretch:
+            stop = first + len(digests)
+            stretches.append((self._began(session, first, stop), first, stop))
+        for _, first, stop in sorted(stretches):
+            for row in self._rows.session_events(session, first, stop):
                 yield row.event, event_from_record(self.record(row))
 
-    def _began(self, stretch: list[ArchivedEvent]) -> int:
-        times = (event_from_record(self.record(row)).at for row in stretch)
+    def _began(self, session: int, first: int, stop: int) -> int:
+        rows = self._rows.session_events(session, first, stop)
+        times = (event_from_record(self.record(row)).at for row in rows)
         return next((at for at in times if at is not None), -1)
 
 
@@ -196,7 +201,12 @@ def manifests(rows: Reading, session: int) -> list[bytes]:
 
 def commits(row: ArchivedEvent, record: bytes, digest: bytes) -> bool:
     """Whether a record is the one that a manifest's digest stands for."""
-    return sha256(row.salt + record).digest() == digest
+    return _digest(row.salt, row.event, record) == digest
+
+
+def _digest(salt: bytes, event: str, record: bytes) -> bytes:
+    """Of an archived event: its id is in it, since a claim's evidence is looked up by id."""
+    return sha256(salt + event.encode() + b"\n" + record).digest()
 
 
 def digests_of(rows: Iterable[bytes]) -> dict[int, bytes]:

@@ -6,24 +6,26 @@ compared with what was written down outside. Problems are values; the first one 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from itertools import zip_longest
 from typing import NamedTuple
 
 import msgspec
 
 from tallystick.beliefs import Effects, asks, effects
 from tallystick.errors import CanonicalError, ProofError, TrailUnreadable
-from tallystick.log.canonical import check_entry, entry_bytes
+from tallystick.log.canonical import check_entry, decode, entry_bytes, is_id
 from tallystick.log.checkpoint import Note, parse, verify
-from tallystick.log.merkle import Frontier, leaf_hash
+from tallystick.log.merkle import EMPTY_ROOT, Frontier, leaf_hash
 from tallystick.model.entry import FORMAT, Entry, EntryKind, LogName
 from tallystick.model.temporal import START_OF_TIME
 from tallystick.store.memory import Views
 from tallystick.store.outside import KnownHead, check_signature, key_name, origin
 from tallystick.store.protocol import VIEWS, EntryRow, PartRow, Reading
 from tallystick.trail.appending import Trail
-from tallystick.trail.archive import ArchiveReader, commits, digests_of
+from tallystick.trail.archive import ArchiveReader, commits, manifest_digests
 
 _KINDS = frozenset(EntryKind)
 
@@ -71,7 +73,12 @@ class _Fields(msgspec.Struct, forbid_unknown_fields=True):
     xrefs: dict[str, list[int]] = {}
 
 
+class _NewerFields(_Fields, forbid_unknown_fields=False):
+    """An entry of a newer format."""
+
+
 _decoder = msgspec.json.Decoder(_Fields)
+_lenient = msgspec.json.Decoder(_NewerFields)
 
 
 def verify_log(
@@ -81,21 +88,26 @@ def verify_log(
 
     ``progress`` is called with the number of entries read, every thousand.
     """
-    engine = [Bad(-1, found) for found in trail.store.check(log)]
+    engine = [Bad(-1, " ".join(found.split())) for found in trail.store.check(log)]
     with trail.reading(log) as rows:
         walk = _Walk(rows, log)
-        try:
-            walk.entries(progress)
-            walk.views()
-            walk.archive()
-        except TrailUnreadable as error:
-            walk.found(-1, str(error))
-        heads = _known_heads(trail, walk.trail or trail.id, log, against)
+        heads = _known_heads(trail, walk.identify(_ids(trail)), log, against)
+        walk.wanted = {head.size for head in heads if isinstance(head, KnownHead)}
+        walk.all(progress)
         state, why = _compare(heads, walk)
     if why:
-        walk.found(walk.size - 1 if walk.size else -1, why)
+        walk.found(walk.size if state in ("truncated", "older_copy") else -1, why)
     bad = sorted(walk.bad, key=lambda each: (each.seq < 0, each.seq)) + engine
     return Report(log, walk.size, walk.frontier.root(), tuple(bad), state, walk.unknown)
+
+
+def _ids(trail: Trail) -> set[str]:
+    """The trail's id as each of its logs states it: a log whose file is gone is still known to have been."""
+    found = set()
+    for log in LogName:
+        with contextlib.suppress(Exception), trail.reading(log) as rows:
+            found.add(rows.meta("trail"))
+    return {each for each in found if is_id(each)}
 
 
 class _Walk:
@@ -104,20 +116,51 @@ class _Walk:
     def __init__(self, rows: Reading, log: LogName) -> None:
         self.rows = rows
         self.log = log
-        self.trail = rows.meta("trail")
+        self.trail = ""
         self.size = 0
         self.frontier = Frontier()
+        self.wanted: set[int] = set()
         self.roots: dict[int, bytes] = {}
+        self.stopped = False
         self.bad: list[Bad] = []
         self.unknown = 0
         self._views = Views()
         self._at = START_OF_TIME
-        self._manifests: dict[int, list[bytes]] = {}
+        self._manifests: dict[int, list[tuple[int, bytes]]] = {}
 
     def found(self, seq: int, what: str) -> None:
         """Note a problem; the first thousand are kept."""
         if len(self.bad) < 1000:
             self.bad.append(Bad(seq, what))
+
+    def all(self, progress: Callable[[int], None]) -> None:
+        """Everything. A stage that the damage does not let finish is reported at the entry it had come to."""
+        self.stopped = not self._finishes(lambda: self.entries(progress), "entries")
+        self._finishes(self.head, "head")
+        self._finishes(self.views, "views")
+        self._finishes(self.archive, "archive")
+
+    def _finishes(self, stage: Callable[[], None], name: str) -> bool:
+        """Whether damaged bytes let a stage finish: they can make any of our readers or the engine's fail in any way."""
+        try:
+            stage()
+        except Exception as error:
+            reached = self.size if name == "entries" else -1
+            self.found(reached, f"the {name} cannot be read from here on: {type(error).__name__}: {_one_line(error)}")
+            return False
+        return True
+
+    def identify(self, ids: set[str]) -> str:
+        """Settle what log this is, and of which trail; ``ids`` are those that the trail's logs state."""
+        self._finishes(self._identify, "facts")
+        if len(ids) > 1:
+            self.found(-1, f"the logs belong to different trails: {', '.join(sorted(ids))}")
+        return self.trail if is_id(self.trail) else min(ids, default="")
+
+    def _identify(self) -> None:
+        self.trail = self.rows.meta("trail")
+        if self.rows.meta("log") not in ("", self.log):
+            self.found(-1, f"the file says that it holds another log ({self.rows.meta('log')!r})")
 
     def entries(self, progress: Callable[[int], None]) -> None:
         """Every entry: canonical, in order, its parts as committed; the tree and the views grow on the way."""
@@ -128,8 +171,13 @@ class _Walk:
             for seq in extra:
                 self.found(seq, "a part of an entry that is not there")
             entry = self._entry(row)
-            self.frontier.append(leaf_hash(row.canon))
+            leaf = leaf_hash(row.canon)
+            if leaf != row.leaf:
+                self.found(row.seq, "the entry is not the one that was appended: its leaf hash is another")
+            self.frontier.append(leaf)
             self.size += 1
+            if self.size in self.wanted:
+                self.roots[self.size] = self.frontier.root()
             if entry is not None:
                 made = self._fold(entry, bodies, made)
             if self.size % 1000 == 0:
@@ -137,7 +185,6 @@ class _Walk:
         self._views.add(made)
         for seq in parts.rest():
             self.found(seq, "a part of an entry that is not there")
-        self._head()
 
     def _entry(self, row: EntryRow) -> Entry | None:
         if row.seq != self.size:
@@ -179,18 +226,19 @@ class _Walk:
         if entry.kind not in _KINDS or entry.v > FORMAT:
             self.unknown += 1
         if entry.kind == EntryKind.OBSERVED and entry.refs:
-            self._manifests.setdefault(entry.refs[0], []).append(bodies.get("manifest", b""))
+            self._manifests.setdefault(entry.refs[0], []).append((entry.seq, bodies.get("manifest", b"")))
         if made and asks(entry):
             self._views.add(made)
             made = []
         made.extend(effects(entry, bodies, self._views))
         return made
 
-    def _head(self) -> None:
+    def head(self) -> None:
+        """The head row against what the entries come to."""
         head = self.rows.head()
         if head.size != self.size or head.root != self.frontier.root():
             self.found(
-                min(head.size, self.size),
+                min(head.size, self.size) if head.size != self.size else -1,
                 f"the head says {head.size} entries and another root than the {self.size} found",
             )
         elif head.at != self._at or head.epoch != len(self._views.epochs):
@@ -200,38 +248,44 @@ class _Walk:
         """Every view against the fold."""
         for view in VIEWS:
             kept, folded = self.rows.rows(view), self._views.rows(view)
-            for ours in folded:
-                theirs = next(kept, None)
+            for ours, theirs in zip_longest(folded, kept):
                 if theirs != ours:
-                    self.found(_seq_of(view, ours), f"view {view!r} is not what the entries say")
+                    seqs = [_seq_of(view, row) for row in (ours, theirs) if row is not None]
+                    self.found(min(seqs), f"view {view!r} is not what the entries say")
                     break
-            else:
-                if (extra := next(kept, None)) is not None:
-                    self.found(_seq_of(view, extra), f"view {view!r} has rows that no entry made")
 
     def archive(self) -> None:
-        """Every archived event against the manifests."""
+        """Every archived event against the manifests, and no event that none of them names."""
+        committed = self._committed()
         reader = ArchiveReader(self.rows)
-        for session, manifests in self._manifests.items():
+        for row in self.rows.events():
+            seq, digest = committed.pop((row.session, row.n), (-1, b""))
             try:
-                digests = digests_of(manifests)
-            except (ValueError, KeyError, TypeError):
-                self.found(session, "the manifest of the session's events is damaged")
+                holds = commits(row, reader.record(row), digest)
+            except TrailUnreadable as error:
+                self.found(seq, f"archived event {row.event} cannot be read: {error}")
                 continue
-            for row in self.rows.session_events(session):
-                digest = digests.pop(row.n, b"")
-                if not commits(row, reader.record(row), digest):
-                    self.found(session, f"archived event {row.event} is not the one that was observed")
-            if digests:
-                self.found(session, f"{len(digests)} archived events are missing")
+            if not holds:
+                self.found(seq, f"archived event {row.event} is not one that was observed")
+        for (session, n), (seq, _) in committed.items():
+            self.found(seq, f"archived event {n} of session {session} is missing")
+
+    def _committed(self) -> dict[tuple[int, int], tuple[int, bytes]]:
+        """(session, n) of each archived event → (seq of the entry that observed it, its digest)."""
+        found: dict[tuple[int, int], tuple[int, bytes]] = {}
+        for session, manifests in self._manifests.items():
+            for seq, manifest in manifests:
+                try:
+                    first, digests = manifest_digests(manifest)
+                except (ValueError, KeyError, TypeError):
+                    self.found(seq, "the manifest of the session's events is damaged")
+                    continue
+                found.update({(session, n): (seq, digest) for n, digest in enumerate(digests, first)})
+        return found
 
     def root_at(self, size: int) -> bytes | None:
-        """Root of the first ``size`` entries; None where there are fewer."""
-        if size > self.size:
-            return None
-        frontier = Frontier()
-        frontier.extend(leaf_hash(row.canon) for row in self.rows.entries(0, size))
-        return frontier.root()
+        """Root of the first ``size`` entries, which was asked for beforehand; None where there are fewer."""
+        return self.roots.get(size) if size else EMPTY_ROOT
 
 
 class _Grouped:
@@ -262,7 +316,7 @@ class _Grouped:
 def _read(canon: bytes) -> Entry:
     """The entry, read by a fast decoder and held to be canonical by encoding it again."""
     try:
-        fields = _decoder.decode(canon)
+        fields = _known_fields(canon)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise CanonicalError(f"the entry cannot be read: {error}") from None
     entry = Entry(
@@ -280,9 +334,25 @@ def _read(canon: bytes) -> Entry:
         fields.v,
     )
     check_entry(entry)
-    if entry_bytes(entry) != canon:
+    if entry.v <= FORMAT and entry_bytes(entry) != canon:
         raise CanonicalError("the entry is not in canonical form")
     return entry
+
+
+def _known_fields(canon: bytes) -> _Fields:
+    """The fields that this version knows; a newer format may have others, if it says so and is canonical (TRAIL.9)."""
+    try:
+        return _decoder.decode(canon)
+    except msgspec.ValidationError:
+        fields = _lenient.decode(canon)
+        if fields.v <= FORMAT:
+            raise
+        decode(canon)
+        return fields
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _seq_of(view: str, row: tuple[object, ...]) -> int:
@@ -324,6 +394,8 @@ def _compare(known: list[KnownHead | str], walk: _Walk) -> tuple[str, str]:
             kind, _, why = head.partition(": ")
             return kind, why
         root = walk.root_at(head.size)
+        if root is None and walk.stopped:
+            return "unreadable", ""
         if root is None:
             return _shorter(head, walk)
         if root != head.root:

@@ -61,6 +61,7 @@ class Tools(NamedTuple):
     since: int | None = None
     """Only files changed at or after this instant."""
     thorough: bool = False
+    redact_emails: bool = False
     progress: Callable[[str, int], None] = lambda _name, _bytes: None
     """Told the name of each file and its size when it is done."""
 
@@ -237,12 +238,13 @@ class _SourceRead:
                 self._observation.take(content._replace(uid=event), facts)
 
     def _take(self, event: Event) -> None:
-        clean = redact(event.text)
+        emails = self._tools.redact_emails
+        clean = redact(event.text, emails=emails)
         if clean.counts:
             self._report.counts.update({f"redacted:{kind}": n for kind, n in clean.counts.items()})
             event = event._replace(text=clean.text)
         if event.command:
-            event = event._replace(command=redact(event.command).text)
+            event = event._replace(command=redact(event.command, emails=emails).text)
         facts = self._reader.facts
         place = event_id(facts.harness, facts.native_id, facts.thread, event.uid)
         self._observation.take(event._replace(uid=place), facts)

@@ -29,8 +29,11 @@ SHOWN_PROBLEMS = 20
 @click.option("--harness", metavar="NAME", help="Only transcripts of this harness.")
 @click.option("--since", metavar="T", help="Only files changed since this instant.")
 @click.option("--thorough", is_flag=True, help="Compare the whole of files that look unchanged.")
+@click.option("--redact-emails", is_flag=True, help="Take out e-mail addresses as well as secrets.")
 @shared(reads=False)
-def command(asked: Asked, paths: tuple[Path, ...], harness: str | None, since: str | None, thorough: bool) -> None:
+def command(
+    asked: Asked, paths: tuple[Path, ...], harness: str | None, since: str | None, thorough: bool, redact_emails: bool
+) -> None:
     """Ingest and report."""
     wanted = list(paths) or session_folders(os.environ, home())
     if not wanted:
@@ -41,6 +44,7 @@ def command(asked: Asked, paths: tuple[Path, ...], harness: str | None, since: s
             harness=harness,
             since=parse_instant(since)[0] if since else None,
             thorough=thorough,
+            redact_emails=redact_emails,
             progress=progress,
         )
         if not tools.adapters:

@@ -182,9 +182,14 @@ class SqliteLog:
                 found.setdefault(place.event, place)
         return found
 
-    def session_events(self, session: int) -> list[ArchivedEvent]:
+    def session_events(self, session: int, first: int = 0, stop: int | None = None) -> Iterator[ArchivedEvent]:
         """See ``protocol.Reading``."""
-        return [_archived(row) for row in self._db.execute(_SQL["session_events"], (session,))]
+        bounds = (session, first, _LAST if stop is None else stop)
+        return map(_archived, self._db.execute(_SQL["session_events"], bounds))
+
+    def events(self) -> Iterator[ArchivedEvent]:
+        """See ``protocol.Reading``."""
+        return map(_archived, self._db.execute(_SQL["events"]))
 
     def block(self, block: int) -> bytes:
         """See ``protocol.Reading``."""

@@ -142,11 +142,14 @@ SELECT session, n, event, block, offset, length, salt FROM event WHERE event = ?
 -- as many keys as the caller puts in
 SELECT session, n, event, block, offset, length, salt FROM event WHERE event IN (?) ORDER BY session, n;
 
+-- name: events
+SELECT session, n, event, block, offset, length, salt FROM event ORDER BY session, n;
+
 -- name: claims_of
 SELECT claim, holder, kind, origin, lineage, session, said_at, tokens FROM claim WHERE session = ? ORDER BY claim;
 
 -- name: session_events
-SELECT session, n, event, block, offset, length, salt FROM event WHERE session = ? ORDER BY n;
+SELECT session, n, event, block, offset, length, salt FROM event WHERE session = ? AND n >= ? AND n < ? ORDER BY n;
 
 -- name: note_source
 INSERT OR REPLACE INTO source (path, session, size, mtime_ns, inode, offset, line, mark, digest, calls)
