@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -63,18 +62,12 @@ def project_of(facts: SessionFacts) -> str:
 
 
 def project_here(folder: Path) -> str:
-    """Name of the project one stands in: the top of its git work tree, else the folder itself."""
-    try:
-        found = subprocess.run(  # noqa: S603
-            ["git", "-C", str(folder), "rev-parse", "--show-toplevel"],  # noqa: S607
-            capture_output=True,
-            text=True,
-            timeout=2,
-            check=False,
-        ).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        found = ""
-    return f"project:{found or folder}"
+    """Name of the project one stands in: the top of its git work tree, else the folder itself.
+
+    Looked for by its ``.git``, which a linked work tree has as a file: asking git itself would cost a process.
+    """
+    top = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+    return f"project:{top}"
 
 
 def entropy(size: int) -> bytes:

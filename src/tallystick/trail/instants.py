@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import TYPE_CHECKING
 
 from tallystick.errors import BadTime
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Instant, Interval, ValidTime
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 _COARSE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?\Z")
 _ZONED = re.compile(r"(\S+[T ]\S+) ([A-Za-z_]+/[A-Za-z_/+-]+)\Z")
@@ -25,15 +28,22 @@ def parse_instant(text: str) -> tuple[Instant, tuple[str, ...]]:
     zoned = _ZONED.match(text.strip())
     try:
         if zoned:
-            return _local(datetime.fromisoformat(zoned[1]), ZoneInfo(zoned[2]))
+            return _local(datetime.fromisoformat(zoned[1]), _zone(zoned[2]))
         moment = datetime.fromisoformat(text.strip())
-    except ZoneInfoNotFoundError:
-        raise BadTime(f"{text!r}: no such time zone; {EXPECTED}") from None
     except (ValueError, OverflowError):
         raise BadTime(f"{text!r} is not a time; {EXPECTED}") from None
     if moment.tzinfo is None:
         raise BadTime(f"{text!r} has no zone, so nobody can say when that was; {EXPECTED}")
     return (moment - _EPOCH) // _MICROSECOND, ()
+
+
+def _zone(name: str) -> ZoneInfo:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # 10 ms; hardly anybody types a zone's name
+
+    try:
+        return ZoneInfo(name)
+    except ZoneInfoNotFoundError:
+        raise BadTime(f"{name!r}: no such time zone; {EXPECTED}") from None
 
 
 def _local(naive: datetime, zone: ZoneInfo) -> tuple[Instant, tuple[str, ...]]:

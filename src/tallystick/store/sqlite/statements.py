@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+from pathlib import Path
 
+_HERE = Path(__file__).parent
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
 def schema() -> str:
     """The statements that make an empty log."""
-    return files(__package__).joinpath("schema.sql").read_text("utf-8")
+    return (_HERE / "schema.sql").read_text("utf-8")
 
 
 def statements() -> dict[str, str]:
     """Statement text by name, comments left out."""
-    pieces = _NAME.split(files(__package__).joinpath("queries.sql").read_text("utf-8"))
+    pieces = _NAME.split((_HERE / "queries.sql").read_text("utf-8"))
     return {name: _bare(text) for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
 
 
