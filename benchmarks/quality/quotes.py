@@ -15,6 +15,7 @@ import math
 import random
 import re
 import sys
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -71,7 +72,7 @@ _SAME = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-
 
 def bare(text: str) -> str:
     """``text`` without any character Markdown may use for emphasis, on one line. Digits, letters, signs all stay."""
-    return " ".join(_DRESSING.sub("", text.translate(_SAME)).split())
+    return " ".join(unicodedata.normalize("NFC", _DRESSING.sub("", text.translate(_SAME))).split())
 
 
 def stands(text: str, session: Sequence[str]) -> bool:

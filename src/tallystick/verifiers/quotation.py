@@ -340,7 +340,7 @@ def _markers_agree(needle: _Needle, folded: Folded, start: int) -> bool:
         there = dropped.get(place)
         before = folded.source[max(0, place - 16) : place].rstrip(" \t*_`")
         if there is not None:
-            agrees = _same_meaning(marker, there)
+            agrees = _same_meaning(marker, there, needle.text[offset:])
         elif offset == 0 and not marker[0].isdigit() and needle.text[0].isalpha() and before.endswith((".", "!", "?")):
             agrees = True  # a sentence out of a paragraph, quoted as a list item
         else:
@@ -354,10 +354,13 @@ def _ends_with_marker(before: str, marker: str) -> bool:
     return before.endswith(marker) and not before[: -len(marker)][-1:].isalnum()
 
 
-def _same_meaning(marker: str, other: str) -> bool:
-    if marker[0].isdigit() and other[0].isdigit():
-        return marker == other
-    return {marker, other} != {"+", "-"}
+def _same_meaning(marker: str, other: str, words: str) -> bool:
+    """Whether two line markers in front of ``words`` only look different: ``-`` and ``*``, a bullet and a number."""
+    if marker[0].isdigit() or other[0].isdigit():
+        return marker == other or not (marker[0].isdigit() and other[0].isdigit())
+    if marker[0] == other[0]:
+        return True
+    return {marker, other} == {"-", "*"} and not words[:1].isdigit()
 
 
 # Echoes
