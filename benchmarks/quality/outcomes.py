@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tallystick.model.evidence import Event, EventKind
 from tallystick.transcripts.claude_code import CLAUDE_CODE
@@ -134,11 +134,11 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
     return (round((middle - spread) / (1 + z * z / n), 3), round((middle + spread) / (1 + z * z / n), 3))
 
 
-def _rate(hits: int, n: int) -> dict[str, object]:
+def _rate(hits: int, n: int) -> dict[str, Any]:
     return {"hits": hits, "n": n, "interval": wilson(hits, n)}
 
 
-def figures(found: list[Judged]) -> dict[str, object]:
+def figures(found: list[Judged]) -> dict[str, Any]:
     """Confusion table and the four figures that matter; doubtful labels count for none."""
     certain = [j for j in found if not j.label.doubtful]
     said = [j for j in certain if j.verdict.outcome.value == "witnessed"]
@@ -163,7 +163,7 @@ def figures(found: list[Judged]) -> dict[str, object]:
     }
 
 
-def run(shared: Path) -> dict[str, object]:
+def run(shared: Path) -> dict[str, Any]:
     """Figures of both sets."""
     transcripts = shared / "data" / "transcripts"
     return {

@@ -203,10 +203,27 @@ def test_failure_of_a_chain_is_not_blamed_on_each() -> None:
     assert result_of(signal, test) is Result.OK
 
 
-@pytest.mark.parametrize("status", [Status.UNKNOWN])
-def test_background_and_interrupted_runs_say_nothing(status: Status) -> None:
-    """EVID.7: what was put in the background, interrupted or lost is unknown."""
-    assert how(CommandKind.DEPLOY, "kubectl apply -f x", status=status) is Result.UNKNOWN
+@pytest.mark.parametrize("flag", ["background", "interrupted"])
+@pytest.mark.parametrize("command", ["kubectl apply -f x", "rm a.py", "git push"])
+def test_background_and_interrupted_runs_say_nothing(flag: str, command: str) -> None:
+    """EVID.7: what was put in the background or interrupted is unknown."""
+    signal = read(ran(command, "", status=Status.UNKNOWN)._replace(flags=(flag,)))
+    assert result_of(signal, signal.actions[0]) is Result.UNKNOWN
+
+
+def test_harness_that_states_no_status() -> None:
+    """EVID.7: where no status is stated, what was printed is read, and a bare run is weak."""
+    unknown = Status.UNKNOWN
+    assert how(TEST, "pytest", "=== 2 passed in 0.1s ===", status=unknown) is Result.OK
+    assert how(TEST, "pytest", "=== 1 failed in 0.1s ===", status=unknown) is Result.FAILED
+    assert how(CommandKind.DEPLOY, "kubectl apply -f x", "configured", status=unknown) is Result.WEAK
+    assert how(CommandKind.DELETE, "rm a.py", "", status=unknown) is Result.OK
+    assert (
+        how(CommandKind.DELETE, "rm a.py", "rm: cannot remove 'a.py': No such file", status=unknown) is Result.UNKNOWN
+    )
+    edit = ran("", "File updated.", status=unknown, tool="edit")._replace(paths=("a.py",))
+    assert edits_of(read(edit)) == ("a.py",)
+    assert edits_of(read(edit._replace(text="Your edit was not applied: Error: bad indent"))) == ()
 
 
 def test_rejected_calls_leave_no_signal() -> None:

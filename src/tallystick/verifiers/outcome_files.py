@@ -42,11 +42,16 @@ def written(claim: OutcomeClaim, session: Session) -> Finding:
 
 
 _FILE = re.compile(r"(?:[\w.@$~{}+-]*/)*[\w@$~{}+-][\w.@$~{}+-]*\.[A-Za-z]\w{0,7}(?::\d[\d:-]*)?")
+_BARE_FILES = frozenset(("LICENSE", "LICENCE", "CODEOWNERS", "README", "CHANGELOG", "NOTICE", "Makefile", "Dockerfile",
+                         "Gemfile", "Procfile", "Jenkinsfile", "Rakefile"))  # fmt: skip
 _HOSTS = frozenset(("io", "com", "org", "net", "dev", "app", "ai", "co"))
 
 
 def names_file(target: str) -> bool:
     """Whether a target can only be a file: a name with an ending, no host, no call, no bare ending."""
+    name = target.rsplit("/", 1)[-1]
+    if name in _BARE_FILES or ("/" in target and name.isupper() and len(name) > 3):
+        return True
     if not _FILE.fullmatch(target) or len(target) > 300:
         return False
     ending = target.rsplit(".", 1)[-1].split(":", 1)[0]

@@ -77,11 +77,13 @@ ADVERB = (
     r"automatically|explicitly|simply|still|thus|temporairement|correctement)"
 )
 OPENER = re.compile(
-    r"^(?:[^\w`¤']+|(?:done|great|perfect|good|excellent|ok|okay|now|yes|and|then|also|so|right|parfait|voilà|super|"
-    r"finally|first|second|next|just|successfully|et|puis|oui|well|right|nice|alright|bien|both|all)\b[\s,.!:—–-]*)+"
+    r"^(?:[^\w`¤']|(?:done|great|perfect|good|excellent|ok|okay|now|yes|and|then|also|so|right|parfait|voilà|super|"
+    r"finally|first|second|next|just|successfully|et|puis|oui|well|nice|alright|bien|both|all)\b)+"
 )
+"""What may stand in front of a verb at the head of its clause."""
 HAVE = re.compile(
-    rf"(?:\b(?:have|has|had|ai|avons|ont|avait|(?:il|elle|on|cela|qui|agent) a|tu as|a(?= été))|'ve|j'ai|'s)\s+(?:{ADVERB}\s+)*(?:been\s+|été\s+)?(?:{ADVERB}\s+)*$"
+    r"(?:\b(?:have|has|had|ai|avons|ont|avait|(?:il|elle|on|cela|qui|agent) a|tu as|a(?= été))|'ve|j'ai|'s)\s+"
+    rf"(?:{ADVERB}\s+)*(?:been\s+|été\s+)?(?:{ADVERB}\s+)*$"
 )
 BE = re.compile(rf"(?:\b(?:is|are|was|were|been|got|est|sont|été|étaient|était)|'re|it's|that's)\s+(?:{ADVERB}\s+)*$")
 WAS = re.compile(
@@ -94,18 +96,22 @@ BLOCKING = re.compile(
     r"\b(?:should|would|could|might|may|will|shall|can|cannot|must|not|never|if|once|when|whenever|until|unless|before|"
     r"after|need|needs|want|wants|let|going to|about to|yet to|trying|tried|almost|nearly|partially|hopefully|presumably|"
     r"probably|likely|apparently|supposedly|where|which|who|whose|that|to be|nothing|none|no|neither|how|what|why|whether|"
-    r"get|gets|getting|being|be|devrait|pourrait|sera|seront|va|vais|allons|si|quand|une fois|dès que|ne|pas|jamais|pour|"
-    r"qui|que|dont|rien|non|aucun|aucune|lorsque|afin|as|like|by|expected|supposed|ready|waiting|everything|anything)\b|→|->| = |n't\b|'ll\b|n'\w"
+    r"get|gets|getting|being|be|as|like|by|expected|supposed|ready|waiting|everything|anything)\b"
+    r"|\b(?:devrait|pourrait|sera|seront|va|vais|allons|si|quand|une fois|dès que|ne|pas|jamais|pour|qui|que|dont|rien|"
+    r"non|aucun|aucune|lorsque|afin)\b|→|->| = |n't\b|'ll\b|n'\w"
 )
+"""What in front of a verb, in its clause, takes the claim away: hedges, denials, conditions, relatives, purposes."""
 CONCESSION = re.compile(r"^(?:while|although|though|even though|bien que)\b")
 REPORTING = re.compile(
     r"\b(?:verified|confirmed|confirms?|shows?|see|means?|checked|vérifié|confirmé|thing is|point is)\s+(?:that|que)\b"
 )
 AGENTIVE = re.compile(r"^\s+(?:by|per|during|for each|each time|every|when|if|par|lors|upon|whenever)\b")
 MODIFIES = re.compile(
-    r"^\s+(?:`[^`]{0,80}`\s+(?!which|that|and|to|so)\w+\s+(?:won't|will|are|is|don't|doesn't)\b|(?!the\b|a\b|an\b|all\b|both\b|this\b|that\b|these\b|two\b|it\b|them\b|`|\d|les?\b|la\b|l'|un|des\b)"
+    r"^\s+(?:`[^`]{0,80}`\s+(?!which|that|and|to|so)\w+\s+(?:won't|will|are|is|don't|doesn't)\b"
+    r"|(?!the\b|a\b|an\b|all\b|both\b|this\b|that\b|these\b|two\b|it\b|them\b|`|\d|les?\b|la\b|l'|un|des\b)"
     r"(?:[\w'-]+\s+){1,3}(?:is|are|was|were|will|can|must|should|get|gets|has|have|may|might|would|sont|est)\b)"
 )
+"""Behind a participle at the head of a clause: it only modifies a subject ("Deleted files are restored")."""
 FINITE = re.compile(
     r"\b(?:is|are|was|were|has|have|had|do|does|did|am|est|sont|a|ont|ai|contains?|shows?|uses?|needs?|means?|makes?|"
     r"returns?|creates?|adds?|says?|gives?)\b"
@@ -137,7 +143,7 @@ CHECK_NOUNS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (re.compile(r"\b(?:tests?|specs?|test suite|suite|pytest|jest|unittests?)\b"), _K.TEST),
     (re.compile(r"\b(?:lint(?:s|ing|er|ers)?|eslint|ruff|clippy|golangci-lint|flake8|pylint|rubocop)\b"), _K.LINT),
     (re.compile(r"\b(?:builds?|compilation|compile|compil\w+)\b"), _K.BUILD),
-    (re.compile(r"\b(?:type-?check(?:s|ing|er)?|types|mypy|tsc|pyright|type errors?)\b"), _K.TYPECHECK),
+    (re.compile(r"\b(?:type[- ]?check(?:s|ing|er)?|types|mypy|tsc|pyright|type errors?)\b"), _K.TYPECHECK),
     (re.compile(r"\b(?:fmt|format(?:ting|ter)?|gofmt|prettier|formatage)\b"), _K.FORMAT),
 )
 CONFLICT = re.compile(r"\bconflicts?\b|\bconflict markers?\b|\bconflits?\b")

@@ -118,7 +118,7 @@ def signal_of(event: Event, position: int) -> Signal | None:
         found,
         event.status,
         event.exit_code,
-        complains=event.status is Status.FAILED,
+        complains=event.status is Status.FAILED or any(word in event.text[:400] for word in _COMPLAINTS),
         negative="negative_result" in event.flags or event.text[:40].startswith(("No matches found", "No files found")),
         paths=event.paths[:_MAX_PATHS],
         git=outputs.git_facts(event.text[:2_000])
@@ -347,13 +347,29 @@ def _by_status(signal: Signal, action: Action) -> Result:
             return Result.OK
         return Result.WEAK
     if signal.status is not Status.FAILED:
-        return Result.UNKNOWN
+        return _unstated(signal, action)
     doing = [a for a in signal.actions if a.kind not in LOOKING]
     if len(doing) <= 1 and not action.hidden:
         return Result.FAILED
     return Result.UNKNOWN
 
 
+def _unstated(signal: Signal, action: Action) -> Result:
+    """A harness that does not state how a call ended: a change that complains of nothing took place, a run is weak."""
+    if (
+        signal.complains
+        or {"background", "interrupted"}.intersection(signal.flags)
+        or signal.status is not Status.UNKNOWN
+    ):
+        return Result.UNKNOWN
+    if signal.command and action.kind in _FILE_KINDS:
+        return Result.OK
+    if not signal.command and action.kind not in LOOKING:
+        return Result.OK if _AFFIRMED.search(signal.excerpt) else Result.UNKNOWN
+    return Result.WEAK
+
+
+_AFFIRMED = re.compile(r"\b(?:success\w*|updated|created|written|edited|applied|replaced|deleted)\b", re.IGNORECASE)
 _PROSE = frozenset(("md", "markdown", "rst", "txt", "adoc", "log", "csv", "svg", "png", "jpg", "jpeg", "gif", "pdf",
                     "mdx", "mmd", "license", "jsonl", "ipynb_checkpoints", "example", "gitignore", "lock"))  # fmt: skip
 
