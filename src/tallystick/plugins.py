@@ -52,7 +52,6 @@ def ingest_tools(
     """What an ingest works with; ``harness`` narrows to one adapter by name."""
     from tallystick.extractors.rules import RulesExtractor
     from tallystick.tokenizer import count_tokens
-    from tallystick.verifiers.settling import settle
     from tallystick.workflows.ingest import Tools
 
     return Tools(
@@ -61,7 +60,6 @@ def ingest_tools(
         count_tokens=count_tokens,
         person=person_name(environ),
         project_of=project_of,
-        settle=settle,
         since=since,
         thorough=thorough,
         redact_emails=redact_emails,

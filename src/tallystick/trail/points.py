@@ -9,6 +9,7 @@ from tallystick.errors import BadTime, ProofError, UsageError
 from tallystick.log.checkpoint import parse, verify
 from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.entry import LogName
+from tallystick.model.temporal import START_OF_TIME
 from tallystick.store.outside import check_signature, key_name, origin
 from tallystick.store.protocol import Reading
 from tallystick.trail.appending import Trail
@@ -46,7 +47,7 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
         if instant > now:
             raise BadTime(f"--as-of {as_of} is later than now ({iso(now)}); nothing is believed yet at that time")
         seq = rows.seq_at(instant)
-    return Point(seq, next((row.at for row in rows.entries(seq, seq + 1)), rows.head().at if seq >= 0 else 0))
+    return Point(seq, next((row.at for row in rows.entries(seq, seq + 1)), START_OF_TIME))
 
 
 def _checkpoint_seq(trail: Trail, rows: Reading, path: Path, log: LogName) -> int:

@@ -10,6 +10,7 @@ from tallystick.briefing import shown
 from tallystick.model.claim import Candidate, ClaimKind, Derivation, Outcome, Verdict
 from tallystick.model.evidence import Event, Origin, Span
 from tallystick.verifiers import departure, outcome, quotation
+from tallystick.verifiers.settling import settle
 from tallystick.verifiers.signals import Signals
 
 CONTEXT_CHARS = 200
@@ -37,6 +38,14 @@ class Certified(NamedTuple):
     def outcome(self) -> str:
         """The outcome verifier's answer; ``none`` where the text claims no outcome."""
         return next((each.value for each in self.verdicts if each.verifier == outcome.VERIFIER), Outcome.NONE)
+
+
+class Witnessed(NamedTuple):
+    """What the outcome verifier said; ``verdict`` is None where the text claims no outcome."""
+
+    verdict: Verdict | None
+    settle: str
+    """A command that would settle it now, from a template; empty where none fits."""
 
 
 def capped(candidate: Candidate) -> Candidate:
@@ -70,15 +79,16 @@ def _before(span: Span, events: list[Event]) -> str:
 
 def certify_outcome(
     candidate: Candidate, signals: Signals, *, position: int | None, thread: str, session: str, has_results: bool
-) -> Verdict | None:
-    """Whether what the text says came about has a witness; None where it claims no outcome."""
+) -> Witnessed:
+    """Whether what the text says came about has a witness, and what would settle it now."""
     if candidate.kind in _PERSONAL or candidate.kind is ClaimKind.OPEN_LOOP:
-        return None
+        return Witnessed(None, settle(candidate.text))
     found = outcome.verify_outcome(candidate.text, signals, position=position, thread=thread, has_results=has_results)
+    command = settle(candidate.text, [witness.command for witness in found.witness])
     if not found.is_outcome:
-        return None
+        return Witnessed(None, command)
     spans = tuple(Span(session, witness.event, 0, 0) for witness in found.witness)
-    return Verdict(outcome.VERIFIER, found.outcome, found.reason, spans)
+    return Witnessed(Verdict(outcome.VERIFIER, found.outcome, found.reason, spans), command)
 
 
 def verdict_part(verdicts: Iterable[Verdict], settle: str) -> bytes:

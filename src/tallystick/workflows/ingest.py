@@ -57,7 +57,6 @@ class Tools(NamedTuple):
     """Name of the person's holder."""
     project_of: Callable[[SessionFacts], str]
     """Name of the project's holder for a session."""
-    settle: Callable[[str], str]
     since: int | None = None
     """Only files changed at or after this instant."""
     thorough: bool = False
@@ -400,8 +399,8 @@ class _SourceRead:
                 session=session,
                 has_results=facts.has_results,
             )
-            verdicts = (quoted,) if outcome is None else (quoted, outcome)
-            yield Certified(candidate, event.uid, position, verdicts, self._tools.settle(candidate.text))
+            verdicts = (quoted,) if outcome.verdict is None else (quoted, outcome.verdict)
+            yield Certified(candidate, event.uid, position, verdicts, outcome.settle)
 
 
 def session_seq(rows: Reading, harness: str, native: str, thread: str) -> int:

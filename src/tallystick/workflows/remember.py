@@ -16,6 +16,7 @@ from tallystick.trail import Appender, Trail
 from tallystick.trail.archive import Packer
 from tallystick.verifiers import outcome, quotation
 from tallystick.verifiers.quotation import Nearest
+from tallystick.verifiers.settling import settle
 from tallystick.verifiers.signals import Signals
 from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote
 from tallystick.workflows.ingest import session_seq
@@ -49,7 +50,6 @@ class Tools(NamedTuple):
     """What remembering is handed."""
 
     count_tokens: Callable[[str], int]
-    settle: Callable[[str], str]
     project: str
     person: str
 
@@ -66,7 +66,7 @@ def remember(trail: Trail, said: Said, session: Session | None, tools: Tools) ->
         raise UsageError("--quote needs --session: the session whose words are quoted")
     text, quote = redact(said.text).text, redact(said.quote).text
     candidate = Candidate(kind=said.kind, text=text, quote=quote, origin=Origin.ASSISTANT, valid=said.valid)
-    certified = _certify(candidate, session, tools)
+    certified = _certify(candidate, session)
     with trail.writing() as appender:
         seq = -1 if session is None else _session_of(appender, session, tools)
         holders = Holders(appender.holder(tools.project, "project"), appender.holder(tools.person, "person"))
@@ -83,10 +83,10 @@ def remember(trail: Trail, said: Said, session: Session | None, tools: Tools) ->
     return Remembered(claim, certified.derivation, certified.outcome, reason, nearest)
 
 
-def _certify(candidate: Candidate, session: Session | None, tools: Tools) -> Certified:
+def _certify(candidate: Candidate, session: Session | None) -> Certified:
     if session is None:
         verdict = Verdict(quotation.VERIFIER, Derivation.INFERRED, "no quote")
-        return Certified(capped(candidate), "", -1, (verdict,), tools.settle(candidate.text))
+        return Certified(capped(candidate), "", -1, (verdict,), settle(candidate.text))
     quoted = certify_quote(candidate, session.events, session.surfaced(), session.label)
     events = {event.uid: (n, event) for n, event in enumerate(session.events)}
     position, event = events.get(quoted.spans[0].event, (-1, None)) if quoted.spans else (-1, None)
@@ -101,8 +101,8 @@ def _certify(candidate: Candidate, session: Session | None, tools: Tools) -> Cer
         session=session.label,
         has_results=session.facts.has_results,
     )
-    verdicts = (quoted,) if found is None else (quoted, found)
-    return Certified(candidate, event.uid if event else "", position, verdicts, tools.settle(candidate.text))
+    verdicts = (quoted,) if found.verdict is None else (quoted, found.verdict)
+    return Certified(candidate, event.uid if event else "", position, verdicts, found.settle)
 
 
 def signals_of(session: Session) -> Signals:

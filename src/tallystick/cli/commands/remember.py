@@ -14,7 +14,6 @@ from tallystick.model.temporal import UNKNOWN_VALID_TIME
 from tallystick.plugins import adapters
 from tallystick.tokenizer import count_tokens
 from tallystick.trail.instants import parse_valid
-from tallystick.verifiers.settling import settle
 from tallystick.workflows.remember import Said, Tools, remember
 from tallystick.workflows.sessions import find_session
 
@@ -45,7 +44,7 @@ def command(
     """Remember and say how it stands."""
     valid = parse_valid(valid_from, valid_to) if valid_from or valid_to else UNKNOWN_VALID_TIME
     found = find_session(asked.trail, session, adapters()) if session else None
-    tools = Tools(count_tokens, settle, project_here(Path.cwd()), person_name(os.environ))
+    tools = Tools(count_tokens, project_here(Path.cwd()), person_name(os.environ))
     made = remember(asked.trail, Said(text, ClaimKind(kind), quote, valid), found, tools)
     nearest = made.nearest._asdict() if made.nearest else None
     document = {
