@@ -19,6 +19,8 @@ from tallystick.trail.appending import Trail
 from tallystick.workflows.scoping import Scope
 
 F = TypeVar("F", bound=Callable[..., Any])
+MOST_DIGITS = 15
+"""Of an id or a seq: all that canonical JSON can hold."""
 
 
 class Asked(NamedTuple):
@@ -89,8 +91,11 @@ def claim_id(text: str) -> int:
         UsageError: it has another form.
     """
     digits = text.removeprefix("c")
-    if not digits.isdecimal():
-        raise UsageError(f"{text!r} is not a claim id; expected c1234, as `tally replay` and `tally brief` print them")
+    if not digits.isdecimal() or len(digits) > MOST_DIGITS:
+        shortened = text if len(text) <= 40 else f"{text[:40]}…"
+        raise UsageError(
+            f"{shortened!r} is not a claim id; expected c1234, as `tally replay` and `tally brief` print them"
+        )
     return int(digits)
 
 

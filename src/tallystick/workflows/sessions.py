@@ -46,7 +46,11 @@ def find_session(trail: Trail, wanted: str, adapters: Sequence[Adapter]) -> Sess
         NotATranscript: a path to something else.
     """
     path = Path(wanted)
-    if path.is_file():
+    try:
+        is_file = path.is_file()
+    except OSError as error:
+        raise UsageError(f"--session {wanted[:80]}: {error.strerror}") from None
+    if is_file:
         return read_session(path, adapters)
     with trail.reading() as rows:
         name = _by_name(rows, wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tallystick.briefing import shown
-from tallystick.cli.options import Asked, shared
+from tallystick.cli.options import Asked, claim_id, shared
 from tallystick.model.claim import Derivation
 from tallystick.trail.instants import iso, parse_instant
 from tallystick.workflows.replay import replay
@@ -30,7 +30,7 @@ def command(asked: Asked, limit: int, after: str, only_count: bool, valid_at: st
         asked.scope,
         as_of=asked.as_of,
         valid_at=parse_instant(valid_at)[0] if valid_at else None,
-        after=int(after.removeprefix("c")) if after.removeprefix("c").isdecimal() else -1,
+        after=claim_id(after) if after else -1,
         limit=0 if only_count else limit,
     )
     document = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tallystick.cli.commands.amending import show
-from tallystick.cli.options import Asked, shared
+from tallystick.cli.options import MOST_DIGITS, Asked, shared
 from tallystick.errors import UsageError
 from tallystick.workflows.amend import undo
 
@@ -17,6 +17,6 @@ from tallystick.workflows.amend import undo
 def command(asked: Asked, seq: str, because: str) -> None:
     """Undo."""
     digits = seq.removeprefix("c")
-    if not digits.isdecimal():
+    if not digits.isdecimal() or len(digits) > MOST_DIGITS:
         raise UsageError(f"{seq!r} is not an entry; expected its seq, as `tally why` prints it in the history")
     show(asked, undo(asked.trail, int(digits), because), "undone")
