@@ -8,8 +8,10 @@ with a word exchanged is another claim.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from fractions import Fraction
+from itertools import chain
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -18,6 +20,9 @@ from tallystick.language.anchors import Anchor, AnchorKind, anchors
 from tallystick.language.polarity import modals, negations
 from tallystick.verifiers.boundaries import cuts_word
 from tallystick.verifiers.folding import fold
+
+LONGEST_CLAIM = 20_000
+"""Characters; a longer text is no claim, and departs."""
 
 _NEGATION = re.compile(
     r"\b(?:cannot|not|never|no|nothing|nobody|none|neither|nor|without|[a-z]{2,8}n['’]t|dont|cant|wont|"
@@ -95,6 +100,8 @@ def departure(claim_text: str, quote: str, context_before: str = "") -> str | No
     ``context_before`` is the source's text right before the quote; a negation in it that governs the quote belongs to
     what was said.
     """
+    if len(claim_text) > LONGEST_CLAIM:
+        return f"a claim of more than {LONGEST_CLAIM:,} characters"
     claim, said = fold(claim_text).text, fold(quote, quote=True).text
     governing = governing_negation(context_before, said) if context_before else None
     return (
@@ -175,16 +182,20 @@ def _modal_departs(claim: str, said: str) -> str | None:
 def _anchor_departs(claim_text: str, claim: str, said: str, quote: str) -> str | None:
     theirs = anchors(quote) + anchors(said)
     values = {anchor.value for anchor in theirs} | {anchor.value.removesuffix("()") for anchor in theirs}
-    quantities = [q for anchor in theirs for q in _quantities(anchor.value)]
-    quantities += [Quantity(_SPELLED[word], "") for word in said.lower().split() if word in _SPELLED]
+    units: dict[Fraction, set[str]] = defaultdict(set)
+    for quantity in chain.from_iterable(_quantities(anchor.value) for anchor in theirs):
+        units[quantity.value].add(quantity.unit)
+    for word in _WORD.findall(said.lower()):
+        if word in _SPELLED:
+            units[_SPELLED[word]].add("")
     for anchor in anchors(claim_text):
         if anchor.kind in (AnchorKind.NUMBER, AnchorKind.PORT):
-            if not _number_said(anchor, quantities):
+            if not _number_said(anchor, units):
                 return f"{anchor.kind} '{anchor.value}'"
         elif anchor.value.removesuffix("()") not in values and not _stands(anchor.value, said):
             return f"{_NAMES.get(anchor.kind, 'identifier')} '{anchor.value}'"
     for word in _WORD.findall(claim.lower()):
-        if word in _SPELLED and not any(q.value == _SPELLED[word] for q in quantities):
+        if word in _SPELLED and _SPELLED[word] not in units:
             return f"number '{word}'"
     return None
 
@@ -194,11 +205,10 @@ _NAMES: dict[AnchorKind, str] = {
 }
 
 
-def _number_said(anchor: Anchor, said: list[Quantity]) -> bool:
+def _number_said(anchor: Anchor, said: Mapping[Fraction, set[str]]) -> bool:
     """Whether the quote has each number of the anchor, by value; a unit the claim names must be the quote's."""
     return all(
-        any(ours.value == theirs.value and ours.unit in ("", theirs.unit) for theirs in said)
-        for ours in _quantities(anchor.value)
+        ours.value in said and (not ours.unit or ours.unit in said[ours.value]) for ours in _quantities(anchor.value)
     )
 
 
@@ -232,8 +242,7 @@ def _stands(value: str, said: str) -> bool:
 
 def _word_departs(claim: str, said: str) -> str | None:
     """A word that the claim has in place of the quote's, where the two are otherwise word for word the same."""
-    ours = [w for w in (word.strip("'’").lower() for word in _WORD.findall(claim)) if w not in _LITTLE]
-    theirs = [w for w in (word.strip("'’").lower() for word in _WORD.findall(said)) if w not in _LITTLE]
+    ours, theirs = _content_words(claim), _content_words(said)
     if not ours or not theirs or len(ours) > 400 or len(theirs) > 400:
         return None
     changes = Levenshtein.editops(theirs, ours)
@@ -244,6 +253,12 @@ def _word_departs(claim: str, said: str) -> str | None:
         if not _same_stem(there, here) and not _is_quantity(there, here):
             return f"word '{here}' where the quote has '{there}'"
     return None
+
+
+def _content_words(text: str) -> list[str]:
+    """The words of ``text`` that say something, negations apart: those are counted elsewhere."""
+    words = (word.strip("'").lower() for word in _WORD.findall(text))
+    return [word for word in words if word not in _LITTLE and _NEGATION.fullmatch(word) is None]
 
 
 def _is_quantity(*words: str) -> bool:
