@@ -821,3 +821,15 @@ def test_agreement_with_readers(which: str) -> None:
     assert found["witnessed_precision"]["hits"] >= 0.9 * found["witnessed_precision"]["n"]
     assert found["witnessed_recall"]["hits"] >= 0.7 * found["witnessed_recall"]["n"]
     assert found["contradicted_recall"]["hits"] >= 0.5 * found["contradicted_recall"]["n"]
+
+
+def test_a_long_session_is_judged_in_time() -> None:
+    """EVID.10: a claim late in a session of thirty thousand results is judged in milliseconds."""
+    session, signals = told().ran("pytest", PASSED_RUN).ran("git push", "a -> b").edited("a.py"), Signals()
+    kept = [signal for event in session.events if (signal := signal_of(event, 0)) is not None]
+    for position in range(30_000):
+        signals.add(kept[position % 3]._replace(position=position))
+    started = time.perf_counter()
+    for words in ("All tests pass", "Pushed.", "Fixed the bug.", "Updated `a.py`.", "All green.", "Done.") * 5:
+        assert verify_outcome(words, signals, position=29_000).is_outcome
+    assert time.perf_counter() - started < 6.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tallystick.model.claim import Outcome
 from tallystick.verifiers.commands import Action
 from tallystick.verifiers.outcome_claims import OutcomeClaim
-from tallystick.verifiers.outcome_session import Ended, Finding, Session, seen, unwitnessed
+from tallystick.verifiers.outcome_session import Finding, Session, seen, unwitnessed
 from tallystick.verifiers.programs import CHECKS, CommandKind
-from tallystick.verifiers.signals import Result, edits_of, is_code
+from tallystick.verifiers.signals import Ended, Result, edits_of, is_code, result_of
 
 _K = CommandKind
 
@@ -43,7 +43,7 @@ def check(claim: OutcomeClaim, kind: CommandKind, session: Session) -> Finding:
     if not told:
         return seen(Outcome.UNWITNESSED, f"weak witness: {_weakness(scoped[-1])}", scoped[-1])
     latest = told[-1]
-    edited = session.last_code_edit() if kind is not CommandKind.PIPELINE else -1
+    edited = session.last_code_edit if kind is not CommandKind.PIPELINE else -1
     if latest.result is Result.FAILED and not _named_pass(latest, claim):
         if edited > latest.signal.position:
             return seen(Outcome.UNWITNESSED, f"the last {kind} run failed, and predates the last edit", latest)
@@ -136,7 +136,9 @@ def _later_failure(claim: OutcomeClaim, kind: CommandKind, session: Session) -> 
     for signal in session.after:
         if any(is_code(path) for path in edits_of(signal)):
             return None
-        for ended in session.ended((kind,), [signal]):
+        for ended in (
+            Ended(signal, a, result_of(signal, a)) for a in signal.actions if a.kind is kind and not a.vacuous
+        ):
             if ended.result is Result.FAILED and not ended.action.selection:
                 return seen(Outcome.CONTRADICTED, f"no {kind} run before it, and the next one failed", ended)
             if ended.result is Result.OK:
@@ -146,7 +148,7 @@ def _later_failure(claim: OutcomeClaim, kind: CommandKind, session: Session) -> 
 
 def _all_green(session: Session) -> Finding:
     """ "All green", "everything passes": every kind of check that was run must stand as passed."""
-    edited = session.last_code_edit()
+    edited = session.last_code_edit
     latest: dict[CommandKind, Ended] = {}
     for ended in session.ended((*CHECKS, _K.FORMAT)):
         if ended.result in (Result.OK, Result.FAILED):

@@ -17,6 +17,7 @@ from tallystick.verifiers.outcome_words import (
     ADVERB,
     AGENTIVE,
     ALL,
+    ALSO_PRESENT,
     BE,
     BLOCKING,
     BOUNDARY,
@@ -46,6 +47,7 @@ from tallystick.verifiers.outcome_words import (
     VERB,
     WAS,
     Achievement,
+    base_form,
 )
 from tallystick.verifiers.programs import CHECKS, CommandKind
 
@@ -156,13 +158,14 @@ def _is_claimed(masked: str, verb: re.Match[str], before: list[OutcomeClaim]) ->
     bare = OPENER.sub("", left)
     bare = re.sub(rf"^(?:{ADVERB}\s+)+", "", bare)
     if not bare.strip():
-        return not MODIFIES.match(right)
+        return not MODIFIES.match(right) and verb[1] not in ALSO_PRESENT
     if blocked:
         return False
     if HAVE.search(left):
         return True
     if BE.search(left):
-        lasting = verb[1] in FIX or verb[1] in HAPPEN or verb[1] in OTHER_VERBS
+        base = base_form(verb[1])
+        lasting = base in FIX or base in HAPPEN or base in OTHER_VERBS
         return lasting or bool(WAS.search(left)) or ("`" in left and bool(_CLOSES.match(right)))
     if _spoken_by_speaker(bare) or SPEAKER_JOINED.search(left):
         return True
@@ -201,7 +204,7 @@ _DEMONSTRATIVE = re.compile(r"^[^\w`]{0,10}that\b")
 
 def _claim_of_verb(text: _Text, verb: re.Match[str], stop: int) -> OutcomeClaim | None:
     """The claim that a verb in claiming position makes, by the verb and by what stands around it."""
-    word = "mis à jour" if verb[1] == "mise à jour" else verb[1]
+    word = base_form(verb[1])
     start = _clause_start(text.masked, verb.start())
     closing = _CLAUSE_END.search(text.masked, verb.end(), stop)
     stop = closing.start() if closing else stop

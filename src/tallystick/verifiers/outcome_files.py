@@ -7,10 +7,10 @@ import re
 from tallystick.model.claim import Outcome
 from tallystick.verifiers.commands import Action
 from tallystick.verifiers.outcome_claims import OutcomeClaim
-from tallystick.verifiers.outcome_session import Ended, Finding, Session, same_hash, seen, unwitnessed
+from tallystick.verifiers.outcome_session import Finding, Session, same_hash, seen, unwitnessed
 from tallystick.verifiers.outcome_words import Achievement
 from tallystick.verifiers.programs import CommandKind
-from tallystick.verifiers.signals import Result, edits_of, result_of
+from tallystick.verifiers.signals import Ended, Result, edits_of, result_of
 
 _K = CommandKind
 

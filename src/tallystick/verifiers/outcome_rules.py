@@ -8,10 +8,10 @@ from tallystick.model.claim import Outcome
 from tallystick.verifiers.outcome_checks import check, passed
 from tallystick.verifiers.outcome_claims import OutcomeClaim
 from tallystick.verifiers.outcome_files import in_commit, names_file, untouched, written
-from tallystick.verifiers.outcome_session import Ended, Finding, Session, same_hash, seen, unwitnessed
+from tallystick.verifiers.outcome_session import Finding, Session, same_hash, seen, unwitnessed
 from tallystick.verifiers.outcome_words import Achievement
 from tallystick.verifiers.programs import LOOKING, CommandKind
-from tallystick.verifiers.signals import Result, is_code, result_of
+from tallystick.verifiers.signals import Ended, Result, is_code, result_of
 from tallystick.verifiers.speech import Speech, SpeechKind
 
 _K = CommandKind
@@ -24,14 +24,9 @@ def judge(claim: OutcomeClaim, session: Session) -> Finding:
     taken_back = _taken_back(claim, session, found)
     if taken_back is not None:
         return taken_back
-    if found.outcome is Outcome.UNWITNESSED and _reported(session):
+    if found.outcome is Outcome.UNWITNESSED and session.reported():
         return found._replace(reason="reported: only another agent's report says so")
     return found
-
-
-def _reported(session: Session) -> bool:
-    """Whether the turn's work is another agent's, told in a report."""
-    return any(report.position > session.turn for report in session.reports)
 
 
 _COMPLAINABLE = frozenset((Achievement.FIXED, Achievement.WORKS, Achievement.DONE, Achievement.ABSENT))
@@ -205,7 +200,7 @@ _SHOWING = frozenset((*_CHECKING, _K.STATUS, _K.RUN))
 
 def _since_edit(landed: Finding, session: Session, kinds: tuple[CommandKind, ...]) -> Finding:
     """The edit that landed, together with what was run after the last edit of code."""
-    edited = session.last_code_edit()
+    edited = session.last_code_edit
     ran = [
         e for e in session.ended(kinds) if e.signal.position >= edited and (_ran_fine(e) or e.result is Result.FAILED)
     ]
@@ -239,7 +234,7 @@ def _ran_fine(ended: Ended) -> bool:
 
 def _works(claim: OutcomeClaim, session: Session) -> Finding:
     """It works, runs, is correct: a run or a test that passed since the last edit of code."""
-    edited = session.last_code_edit()
+    edited = session.last_code_edit
     ran = [e for e in session.ended((*claim.kinds, _K.LINT, _K.TYPECHECK)) if _ran_fine(e) or e.result is Result.FAILED]
     since = [e for e in ran if e.signal.position >= edited]
     fine = [e for e in since if _ran_fine(e)]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 from tallystick.model.claim import Outcome
-from tallystick.verifiers.commands import Action
 from tallystick.verifiers.programs import CommandKind
-from tallystick.verifiers.signals import Result, Signal, Signals, edits_of, is_code, result_of
+from tallystick.verifiers.signals import Ended, Result, Signal, Signals, is_code
 from tallystick.verifiers.speech import Speech
 
 
@@ -23,14 +23,6 @@ class Finding(NamedTuple):
     speeches: tuple[Speech, ...] = ()
 
 
-class Ended(NamedTuple):
-    """One action of a signal, and how it ended."""
-
-    signal: Signal
-    action: Action
-    result: Result
-
-
 class Session:
     """The signals of a session as seen from where the words were said."""
 
@@ -38,26 +30,35 @@ class Session:
         self.memory = signals
         self.position = position
         self.thread = thread
-        seen = signals.before(position, thread)
-        self.reports = [s for s in seen if s.delegated]
-        self.before = [s for s in seen if not s.delegated]
-        self.after = [s for s in signals.after(position, thread) if not s.delegated]
         self.turn = signals.turn_start(position)
-        self.edits = [(s, path) for s in self.before for path in edits_of(s)]
 
+    @cached_property
+    def before(self) -> list[Signal]:
+        """Results up to the words, oldest first, reports left out."""
+        return [s for s in self.memory.before(self.position, self.thread) if not s.delegated]
+
+    @cached_property
+    def after(self) -> list[Signal]:
+        """Results behind the words, oldest first, reports left out."""
+        return [s for s in self.memory.after(self.position, self.thread) if not s.delegated]
+
+    @cached_property
+    def edits(self) -> list[tuple[Signal, str]]:
+        """Successful edits up to the words: the signal, and the file."""
+        return self.memory.edits(self.position, self.thread)
+
+    @cached_property
     def last_code_edit(self) -> int:
         """Position of the last edit of code; -1 when there was none."""
         return max((s.position for s, path in self.edits if path == "*" or is_code(path)), default=-1)
 
-    def ended(self, kinds: Iterable[CommandKind], signals: list[Signal] | None = None) -> list[Ended]:
-        """Actions of these kinds with how they ended, oldest first; those that only pretend left out."""
-        wanted = frozenset(kinds)
-        return [
-            Ended(s, a, result_of(s, a))
-            for s in (self.before if signals is None else signals)
-            for a in s.actions
-            if a.kind in wanted and not a.vacuous
-        ]
+    def reported(self) -> bool:
+        """Whether another agent's report came in the turn of the words."""
+        return any(s.position > self.turn for s in self.memory.reports(self.position, self.thread))
+
+    def ended(self, kinds: Iterable[CommandKind]) -> list[Ended]:
+        """Actions of these kinds up to the words with how they ended, oldest first."""
+        return self.memory.ended(kinds, self.position, self.thread)
 
 
 def seen(outcome: Outcome, reason: str, *ended: Ended) -> Finding:

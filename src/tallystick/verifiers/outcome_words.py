@@ -60,14 +60,30 @@ OTHER_VERBS: dict[str, Achievement] = {
     "completed": Achievement.DONE, "finished": Achievement.DONE, "terminé": Achievement.DONE,
     "finalisé": Achievement.DONE, "exécuté": Achievement.DONE, "executed": Achievement.DONE,
 }  # fmt: skip
-ENDING = r"(?:e?s?)"
-VERB = re.compile(
-    r"(?<![\w-])("
-    + "|".join(sorted((*FIX, *WRITE, *REMOVE, *HAPPEN, *OTHER_VERBS, "mise à jour"), key=len, reverse=True))
-    + r")"
-    + ENDING
-    + r"(?![\w-])"
+ALSO_PRESENT = frozenset(("set up", "split"))
+"""Past forms that are also the imperative: no claim at the head of a clause."""
+
+
+def _inflected(verb: str) -> str:
+    """A participle with its endings; only French ones agree."""
+    agrees = verb.endswith("é") or verb in ("écrit", "résolu", "reproduit")
+    return re.escape(verb) + ("(?:e?s?)" if agrees else "")
+
+
+_VERBS = sorted(
+    (*FIX, *WRITE, *REMOVE, *HAPPEN, *OTHER_VERBS, "mis à jour", "mise à jour", "mises à jour"), key=len, reverse=True
 )
+VERB = re.compile(r"(?<![\w-])(" + "|".join(map(_inflected, dict.fromkeys(_VERBS))) + r")(?![\w-])")
+
+
+def base_form(verb: str) -> str:
+    """The verb as the tables have it: endings of French participles taken off."""
+    if verb.endswith("à jour"):
+        return "mis à jour"
+    return next((stem for stem in (verb, verb[:-1], verb[:-2]) if stem in _BASES), verb)
+
+
+_BASES = frozenset(_VERBS)
 BOUNDARY = re.compile(
     r"[;:—–!?|]|\.\s| - |\b(?:but|while|although|though|whereas|however|because|since|so|mais|car|donc)\b"
 )

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from enum import StrEnum
-from typing import NamedTuple
+from collections.abc import Iterable
 
 from tallystick.model.evidence import Event, EventKind, Origin, Status
 from tallystick.verifiers import outputs
 from tallystick.verifiers.commands import Action, actions
 from tallystick.verifiers.outputs import GitFacts, TestCounts
 from tallystick.verifiers.programs import CHECKS, LOOKING, CommandKind
+from tallystick.verifiers.results import CLEANABLE, Ended, Result, Signal, edits_of, is_code, result_of
 from tallystick.verifiers.speech import Speech, speech_of
+
+__all__ = ["MAX_SIGNALS", "Ended", "Result", "Signal", "Signals", "edits_of", "is_code", "result_of", "signal_of"]
 
 MAX_SIGNALS = 20_000
 MAX_SPEECHES = 4_000
@@ -25,58 +27,6 @@ EXCERPT_CHARS = 200
 COMMAND_CHARS = 200
 _MAX_ACTIONS = 24
 _MAX_PATHS = 24
-
-
-class Result(StrEnum):
-    """How one action of a command ended, as far as the result shows it."""
-
-    OK = "ok"
-    FAILED = "failed"
-    WEAK = "weak"
-    """Ok on its face, but it shows little: nothing was run, all was cached, or the exit status is hidden."""
-    UNKNOWN = "unknown"
-
-
-class Signal(NamedTuple):
-    """What one tool result says of what was done."""
-
-    position: int
-    """Ordinal of its event in the session."""
-    event: str
-    thread: str
-    tool: str
-    command: str
-    """Cut to ``COMMAND_CHARS``; empty for tools that run no command."""
-    actions: tuple[Action, ...]
-    status: Status
-    exit_code: int | None = None
-    tests: TestCounts = TestCounts()
-    git: GitFacts = GitFacts()
-    clean: int = 0
-    """``outputs.cleanliness``"""
-    complains: bool = False
-    """The output says that something could not be done (``No such file``, ``fatal:`` …)."""
-    unstarted: bool = False
-    """What was to run is not there (``command not found``, ``No module named …``)."""
-    blank: bool = False
-    """It printed nothing."""
-    negative: bool = False
-    """A search that found nothing."""
-    paths: tuple[str, ...] = ()
-    """Files it wrote or edited, as the harness says."""
-    listed: tuple[str, ...] = ()
-    """Files that a diff or a status lists, or that error lines of a failed check name."""
-    added: str = ""
-    """The first lines that a shown diff adds."""
-    figures: str = ""
-    """Numbers printed with a name, one a line as ``name=number``."""
-    excerpt: str = ""
-    flags: tuple[str, ...] = ()
-
-    @property
-    def delegated(self) -> bool:
-        """A report of another agent, never a witness (OUTCOME.7)."""
-        return "delegated" in self.flags
 
 
 _EDIT_TOOL = re.compile(
@@ -167,7 +117,6 @@ _TEST_SUMMARY = ("Ran ", " passed", "test result:", "ll tests pass", "--- PASS",
 _COMPLAINTS = ("Traceback (most recent call last)", "No such file", "Permission denied", "cannot ",
                "fatal: ", "command not found", "not recognized",
                "error: ", "Error: ", "did not match any", "ERR!")  # fmt: skip
-_BUILDS = (CommandKind.LINT, CommandKind.BUILD, CommandKind.TYPECHECK, CommandKind.FORMAT)
 _GIT_KINDS = (CommandKind.COMMIT, CommandKind.PUSH, CommandKind.MERGE, CommandKind.REBASE, CommandKind.PULL_REQUEST,
               CommandKind.STATUS, CommandKind.DIFF, CommandKind.HISTORY, CommandKind.UNDO)  # fmt: skip
 
@@ -209,7 +158,7 @@ def _of_command(event: Event, position: int) -> Signal | None:
         event.exit_code,
         tests,
         git,
-        outputs.cleanliness(text) if kinds.intersection(_BUILDS) else 0,
+        outputs.cleanliness(text) if kinds.intersection(CLEANABLE) else 0,
         any(word in text for word in _COMPLAINTS),
         event.status is not Status.OK and any(word in text for word in _UNSTARTED),
         not body,
@@ -273,113 +222,6 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())[:EXCERPT_CHARS]
 
 
-def result_of(signal: Signal, action: Action) -> Result:
-    """How ``action`` of ``signal`` ended: by what was printed of it first, then by the exit status."""
-    if action.vacuous or signal.delegated:
-        return Result.UNKNOWN
-    if action.kind is CommandKind.TEST:
-        return _test_result(signal, action)
-    if action.kind in (CommandKind.COMMIT, CommandKind.PUSH, CommandKind.MERGE, CommandKind.REBASE):
-        told = _git_result(signal.git, action.kind)
-        if told is not Result.UNKNOWN:
-            return told
-    if action.kind in _BUILDS and (action.hidden or signal.status is not Status.OK) and signal.clean:
-        others = sum(a.kind in CHECKS for a in signal.actions if a is not action)
-        if signal.clean < 0:
-            return Result.UNKNOWN if others else Result.FAILED
-        return Result.OK if not others or signal.status is Status.OK else Result.UNKNOWN
-    return _by_status(signal, action)
-
-
-def _test_result(signal: Signal, action: Action) -> Result:
-    tests = signal.tests
-    if tests.passed < 0 and tests.failed < 0 and signal.unstarted:
-        return Result.UNKNOWN
-    if tests.failed > 0:
-        return Result.FAILED
-    if tests.empty:
-        return Result.WEAK
-    by_status = _by_status(signal, action)
-    if by_status is Result.FAILED:
-        return Result.FAILED
-    told = tests.passed > 0 or tests.said_passed
-    if told and tests.cached:
-        return Result.WEAK
-    if told and (signal.exit_code in (None, 0) or len(signal.actions) > 1):
-        return Result.OK
-    if by_status is Result.OK:
-        return Result.WEAK if tests.passed == 0 or (tests.said_failed and tests.failed < 0) else Result.OK
-    if by_status is Result.WEAK and tests.said_failed:
-        return Result.FAILED
-    return by_status
-
-
-def _git_result(git: GitFacts, kind: CommandKind) -> Result:
-    """What git printed of a commit, a push, a merge or a rebase."""
-    words = git.words
-    if kind is CommandKind.COMMIT:
-        if git.made:
-            return Result.OK
-        return Result.FAILED if words & {"nothing", "conflict"} else Result.UNKNOWN
-    if kind is CommandKind.PUSH:
-        if "rejected" in words:
-            return Result.FAILED
-        return Result.OK if git.pushed or "up_to_date" in words else Result.UNKNOWN
-    if "conflict" in words:
-        return Result.FAILED
-    done = {"rebased", "up_to_date"} if kind is CommandKind.REBASE else {"merged", "up_to_date"}
-    return Result.OK if words & done else Result.UNKNOWN
-
-
-_FILE_KINDS = frozenset(
-    (CommandKind.CREATE, CommandKind.EDIT, CommandKind.DELETE, CommandKind.RENAME, CommandKind.STAGE, CommandKind.UNDO)
-)
-
-
-def _by_status(signal: Signal, action: Action) -> Result:
-    """What the exit status shows of one action among the others of its line."""
-    if signal.status is Status.OK:
-        if not action.hidden:
-            return Result.OK
-        if action.kind in _FILE_KINDS:
-            return Result.WEAK if signal.complains else Result.OK
-        if signal.blank and action.kind in (CommandKind.BUILD, CommandKind.TYPECHECK, CommandKind.LINT):
-            return Result.OK
-        return Result.WEAK
-    if signal.status is not Status.FAILED:
-        return _unstated(signal, action)
-    doing = [a for a in signal.actions if a.kind not in LOOKING]
-    if len(doing) <= 1 and not action.hidden:
-        return Result.FAILED
-    return Result.UNKNOWN
-
-
-def _unstated(signal: Signal, action: Action) -> Result:
-    """A harness that does not state how a call ended: a change that complains of nothing took place, a run is weak."""
-    if (
-        signal.complains
-        or {"background", "interrupted"}.intersection(signal.flags)
-        or signal.status is not Status.UNKNOWN
-    ):
-        return Result.UNKNOWN
-    if signal.command and action.kind in _FILE_KINDS:
-        return Result.OK
-    if not signal.command and action.kind not in LOOKING:
-        return Result.OK if _AFFIRMED.search(signal.excerpt) else Result.UNKNOWN
-    return Result.WEAK
-
-
-_AFFIRMED = re.compile(r"\b(?:success\w*|updated|created|written|edited|applied|replaced|deleted)\b", re.IGNORECASE)
-_PROSE = frozenset(("md", "markdown", "rst", "txt", "adoc", "log", "csv", "svg", "png", "jpg", "jpeg", "gif", "pdf",
-                    "mdx", "mmd", "license", "jsonl", "ipynb_checkpoints", "example", "gitignore", "lock"))  # fmt: skip
-
-
-def is_code(path: str) -> bool:
-    """Whether a test run or a build can depend on the file: anything but prose, pictures and logs."""
-    name = path.rsplit("/", 1)[-1].lower()
-    return bool(name) and "." in name and name.rsplit(".", 1)[-1] not in _PROSE and "/.claude/" not in path
-
-
 class Signals:
     """The bounded memory of one session: its signals, the last edit of each file, and what was said afterwards."""
 
@@ -388,16 +230,36 @@ class Signals:
         """Signals let go because there were more than ``MAX_SIGNALS``."""
         self.readable = 0
         """Signals seen, dropped ones too."""
-        self._signals: deque[Signal] = deque(maxlen=MAX_SIGNALS)
+        self._signals: deque[Signal] = deque()
+        self._ended: dict[CommandKind, deque[Ended]] = {kind: deque() for kind in CommandKind}
+        self._edits: deque[tuple[Signal, str]] = deque()
+        self._reports: deque[Signal] = deque()
         self._speeches: deque[Speech] = deque(maxlen=MAX_SPEECHES)
         self._turns: deque[int] = deque(maxlen=MAX_SPEECHES)
 
     def add(self, signal: Signal) -> None:
         """Take in the next signal, in the order of the session."""
-        if len(self._signals) == MAX_SIGNALS:
-            self.dropped += 1
         self.readable += 1
         self._signals.append(signal)
+        if signal.delegated:
+            self._reports.append(signal)
+        for action in signal.actions:
+            if not action.vacuous:
+                self._ended[action.kind].append(Ended(signal, action, result_of(signal, action)))
+        self._edits.extend((signal, path) for path in edits_of(signal))
+        if len(self._signals) > MAX_SIGNALS:
+            self._drop(self._signals.popleft())
+
+    def _drop(self, oldest: Signal) -> None:
+        self.dropped += 1
+        for action in oldest.actions:
+            ended = self._ended[action.kind]
+            while ended and ended[0].signal is oldest:
+                ended.popleft()
+        while self._edits and self._edits[0][0] is oldest:
+            self._edits.popleft()
+        if self._reports and self._reports[0] is oldest:
+            self._reports.popleft()
 
     def add_message(self, event: Event, position: int) -> None:
         """Take in a message: a person's complaint or an assistant's retraction can contradict what was said before."""
@@ -411,17 +273,26 @@ class Signals:
 
     def before(self, position: int | None, thread: str = "") -> list[Signal]:
         """Signals not after ``position`` (all for None), oldest first. A sub-agent's thread sees its own alone."""
-        return [
-            s
-            for s in self._signals
-            if (position is None or s.position <= position) and (not thread or s.thread == thread)
-        ]
+        return [s for s in self._signals if _is_seen(s, position, thread)]
 
     def after(self, position: int | None, thread: str = "") -> list[Signal]:
         """Signals after ``position``, oldest first; none for None."""
         if position is None:
             return []
         return [s for s in self._signals if s.position > position and (not thread or s.thread == thread)]
+
+    def ended(self, kinds: Iterable[CommandKind], position: int | None, thread: str = "") -> list[Ended]:
+        """Actions of these kinds not after ``position`` with how they ended, oldest first; pretended ones left out."""
+        found = [e for kind in frozenset(kinds) for e in self._ended[kind] if _is_seen(e.signal, position, thread)]
+        return sorted(found, key=lambda e: e.signal.position)
+
+    def edits(self, position: int | None, thread: str = "") -> list[tuple[Signal, str]]:
+        """Successful edits not after ``position``, oldest first: the signal, and the file (``*`` for the whole tree)."""
+        return [(s, path) for s, path in self._edits if _is_seen(s, position, thread)]
+
+    def reports(self, position: int | None, thread: str = "") -> list[Signal]:
+        """Delegated reports not after ``position``, oldest first."""
+        return [s for s in self._reports if _is_seen(s, position, thread)]
 
     def speeches_after(self, position: int | None) -> list[Speech]:
         """What was said after ``position`` that may contradict; for None what was said after the last signal."""
@@ -446,24 +317,5 @@ class Signals:
         return next((turn for turn in self._turns if turn > position), None)
 
 
-def edits_of(signal: Signal) -> tuple[str, ...]:
-    """Files that ``signal`` changed, as far as it succeeded; ``*`` stands for files it does not name."""
-    changed: list[str] = []
-    for action in signal.actions:
-        if action.kind not in (
-            CommandKind.CREATE,
-            CommandKind.EDIT,
-            CommandKind.RENAME,
-            CommandKind.UNDO,
-            CommandKind.DELETE,
-        ):
-            continue
-        if (
-            action.program in ("gh", "git")
-            and action.kind is not CommandKind.UNDO
-            and action.task not in ("apply", "mv", "rm")
-        ):
-            continue
-        if result_of(signal, action) is Result.OK:
-            changed.extend(action.targets or (("*",) if action.kind is CommandKind.UNDO else ()))
-    return tuple(changed)
+def _is_seen(signal: Signal, position: int | None, thread: str) -> bool:
+    return (position is None or signal.position <= position) and (not thread or signal.thread == thread)
