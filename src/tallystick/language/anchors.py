@@ -74,7 +74,9 @@ def _urls(text: str) -> list[Anchor]:
     at = text.find("://")
     while at >= 0:
         scheme = _SCHEME.search(text, max(done, at - 16), at)
-        rest = _URL_REST.match(text, at + 3)
+        rest = (
+            _URL_REST.match(text, at + 3) if scheme else None
+        )  # without a scheme nothing is read, or "://://" were quadratic
         if scheme and rest:
             end = _trimmed_url_end(text, scheme.start(), rest.end())
             if end > at + 3:
@@ -226,7 +228,7 @@ def _named(previous: str, value: str) -> AnchorKind | None:
     return None
 
 
-_NOTHING = re.compile(r"[^\W\d_]?[^\W\d_A-Z]*(?:[-/][^\W\d_A-Z]+)?[.:!?*_~]*$")
+_NOTHING = re.compile(r"(?:[^\W\d_][^\W\d_A-Z]*(?:[-/][^\W\d_A-Z]+)?)?[.:!?*_~]*$")
 """A plain word: one capital at most, and that in front, with one hyphen or slash at most."""
 _EMPHASIS = re.compile(r"([*_~]{1,3})(.+?)\1[.:!?]*$")
 

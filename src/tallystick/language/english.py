@@ -113,7 +113,9 @@ def _label(texts: list[str]) -> str:
     if ":" not in head or (texts[-1] == ":" and texts.index(":") == len(texts) - 1):
         return ""
     words_before = head[: head.index(":")]
-    if not words_before or any(word in en.FINITE or word in en.AUXILIARIES for word in words_before):
+    if not words_before or any(
+        word in en.FINITE or word in en.AUXILIARIES or word in en.SAYING for word in words_before
+    ):
         return ""
     return " ".join(words_before)
 
@@ -144,7 +146,7 @@ def _opening(texts: list[str], sequenced: bool) -> Mood | None:
         return Mood.QUESTION
     if first in ("how", "what", "why") and second in ("about", "if", "to", "not"):
         return Mood.QUESTION if second != "to" else Mood.INSTRUCTION
-    if first in en.HEDGE_ADVERBS:
+    if first in en.HEDGE_ADVERBS or any(tuple(texts[: len(opener)]) == opener for opener in en.HEDGED_OPENERS):
         return Mood.HYPOTHETICAL
     if any(tuple(texts[: len(opener)]) == opener for opener in en.REPORT_OPENERS):
         return Mood.REPORTED
@@ -194,9 +196,7 @@ def _is_imperative(texts: list[str]) -> bool:
     if first == "do" and rest[:1] and rest[0] in ("n't", "not"):
         return True
     if first in ("please", "always", "never", "just", "simply", "also", "either"):
-        return (
-            bool(rest) and (rest[0] in en.BASE_VERBS or first == "please" or rest[0] == "be") and not is_past(rest[0])
-        )
+        return bool(rest) and (_is_base(rest[0]) or first == "please") and not is_past(rest[0])
     if first not in en.BASE_VERBS or first in ("always", "never"):
         return False
     if not rest:
@@ -208,12 +208,17 @@ def _is_imperative(texts: list[str]) -> bool:
         return True
     if second in ("and", "or", "/", "&", "+", ","):
         return not any(word in en.NOUN_COMPLETIONS for word in rest[2:4])
-    if second in en.DETERMINERS or second in en.PRONOUNS or second in (CODE, QUOTE):
+    if second in en.DETERMINERS or second in en.PRONOUNS:
         return True
     return not _noun_phrase_then_verb(rest)
 
 
 _STATES = frozenset(("clean", "clear", "complete", "correct", "open", "separate", "confirm", "approve"))
+
+
+def _is_base(word: str) -> bool:
+    """Whether a word is the base form of a verb: "run", "be", "force-push", "re-run"."""
+    return word in en.BASE_VERBS or ("-" in word and not en.BASE_VERBS.isdisjoint(word.split("-")))
 
 
 def _noun_phrase_then_verb(rest: list[str]) -> bool:
@@ -259,6 +264,8 @@ def _main_clause(texts: list[str]) -> list[str]:
     if not opens or "," not in texts:
         return texts
     after = texts.index(",") + 1
+    if first.endswith("ing") and any(word in _GERUND_VERBS or word in en.BE for word in texts[1 : after - 1]):
+        return texts  # "Formatting and linting pass, but …": the gerund was the subject
     return texts[after:] if len(texts) - after >= 2 else texts
 
 
@@ -275,9 +282,16 @@ def _by_leftmost_cue(texts: list[str]) -> Mood:
             cue = cue_at(texts, i)
             if cue is not None:
                 return cue
-    if texts[end : end + 1] == [","] and texts[end + 1 : end + 2] and texts[end + 1] in en.HEDGE_ADVERBS:
+    if _hedged_afterwards(texts[end : end + 3]):
         return Mood.HYPOTHETICAL
     return Mood.NEGATED_ASSERTION if denials(texts[:end]) % 2 else Mood.ASSERTION
+
+
+def _hedged_afterwards(tail: list[str]) -> bool:
+    """ "Tests passed, I think", "It is fixed, probably"."""
+    if len(tail) < 2 or tail[0] != ",":
+        return False
+    return tail[1] in en.HEDGE_ADVERBS or (tail[1] in en.SPEAKER and len(tail) == 3 and tail[2] in en.HEDGE_VERBS)
 
 
 def _tells_of_an_object(texts: list[str]) -> bool:

@@ -14,6 +14,7 @@ CUES = (
     | en.SEEMING
     | en.SUGGESTING
     | en.READINESS
+    | en.POSSIBILITY
     | en.CONATIVE
     | en.ASKING
     | en.SAYING
@@ -95,6 +96,8 @@ def _lexical_cue(texts: list[str], i: int) -> Mood | None:
     if word in en.HEDGE_VERBS and (before in en.SPEAKER or (before in _BETWEEN and texts[i - 2] in _WITH_SPEAKER)):
         return Mood.HYPOTHETICAL
     if seems(texts, i) or (word in en.SUGGESTING and after == "that"):
+        return Mood.HYPOTHETICAL
+    if word in en.POSSIBILITY and after == "that":
         return Mood.HYPOTHETICAL
     if word in ("sure", "certain", "clear") and before in en.NOT:
         return Mood.HYPOTHETICAL

@@ -71,6 +71,17 @@ HEDGE_ADVERBS = _set(
     "maybe perhaps probably presumably possibly likely hopefully apparently seemingly supposedly allegedly ideally "
     "conceivably potentially arguably theoretically tentatively evidently"
 )
+HEDGED_OPENERS = (
+    ("as", "far", "as"),
+    ("to", "my", "knowledge"),
+    ("to", "the", "best", "of", "my", "knowledge"),
+    ("in", "theory"),
+    ("in", "principle"),
+    ("chances", "are"),
+    ("no", "idea"),
+    ("not", "sure"),
+)
+POSSIBILITY = _set("possible probable plausible conceivable imaginable doubtful")
 HEDGE_VERBS = _set(
     "think believe guess suspect assume assuming expect hope suppose imagine doubt feel reckon presume hypothesize "
     "speculate thinking guessing suspecting expecting hoping"

@@ -24,10 +24,10 @@ def mood(sentence: str) -> Mood:
     texts = clause_words(bare)
     if not texts:
         return Mood.ASSERTION
+    if bare.lstrip("-*+ ").startswith("[ ]"):
+        return Mood.PLAN
     if _asks(bare, texts):
         return Mood.QUESTION
-    if texts[0] in ("[", "[]"):
-        return Mood.PLAN
     spoken = language(texts)
     if not spoken:
         return Mood.HYPOTHETICAL

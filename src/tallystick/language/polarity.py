@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallystick.language.words import Word, clause_words, word_texts, words
+from tallystick.language.words import clause_words, word_texts, words
 
 _NEGATIONS = {
     "not": "not",
@@ -160,14 +160,23 @@ def negation_scope(sentence: str) -> list[tuple[int, int]]:
         if i < covered or word not in _NEGATIONS or not _is_negation(texts, i):
             continue
         last = _scope_end(texts, i + 1)
-        if last > i + 1:
-            ranges.append((_start(found, i + 1), found[last - 1].end))
+        particle = _particle(texts, i) if texts[i] in _FRENCH_SECOND else None
+        first = i + 1 if particle is None else particle + 1  # "ne passent pas": the verb stands between the two
+        if last > first:
+            ranges.append((found[first].start, found[last - 1].end))
         covered = last
     return ranges
 
 
-def _start(found: list[Word], i: int) -> int:
-    return found[i].start
+_FRENCH_SECOND = frozenset(("pas", "jamais", "rien", "aucun", "aucune"))
+
+
+def _particle(texts: list[str], i: int) -> int | None:
+    """Where the ``ne`` stands that the negation at ``i`` completes."""
+    for at in range(i - 1, max(-1, i - 5), -1):
+        if texts[at] in ("ne", "n'"):
+            return at
+    return None
 
 
 def _scope_end(texts: list[str], i: int) -> int:

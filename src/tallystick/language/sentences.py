@@ -114,6 +114,10 @@ def _in_fence(source: str, line: _Line, state: _Open) -> Iterator[tuple[int, int
 def _line(source: str, line: _Line, state: _Open) -> Iterator[tuple[int, int, str]]:
     start, end = line.start, line.end
     first = source[start]
+    if line.indent == 0 and state.indented_code:
+        state.in_list = (
+            False  # what is not indented after a blank line is outside the list, unless it is an item itself
+        )
     if (
         first in "`~"
         and (fence := _FENCE.match(source, start, end))
@@ -157,8 +161,6 @@ def _continue(source: str, line: _Line, state: _Open) -> Iterator[tuple[int, int
         state.end = line.end
         return
     yield from state.close()
-    if line.indent == 0 and state.indented_code:
-        state.in_list = False
     state.indented_code = False
     state.open(line.start, line.end, "list" if state.in_list else "prose")
 
@@ -222,12 +224,15 @@ def _closed_spans(source: str, start: int, end: int) -> list[tuple[int, int]]:
     return spans
 
 
+_CLOSING_QUOTES = frozenset("\"'’”»)")
 _CLOSER = {"“": "”", "«": "»"}
 
 
 def _ends(source: str, begin: int, dot: int, mark: str, at: int, end: int) -> bool:
     """Whether the punctuation at ``dot`` ends a sentence, by the word before and the character after."""
     following = source[at:end][:4].lstrip() if at + 4 > end else source[at : at + 4].lstrip()
+    if mark[-1] in _CLOSING_QUOTES and following[:1].islower():
+        return False
     if mark[0] == "." and not mark.startswith(".."):
         word_start = (
             max(source.rfind(" ", max(begin, dot - 24), dot), source.rfind("\n", max(begin, dot - 24), dot)) + 1
