@@ -240,6 +240,10 @@ class MemoryLog:
         """See ``protocol.Reading``."""
         return self._event_by_id.get(event)
 
+    def session_size(self, session: int) -> int:
+        """See ``protocol.Reading``."""
+        return sum(1 for _ in self.session_events(session))
+
     def archived(self, events: Collection[str]) -> dict[str, ArchivedEvent]:
         """See ``protocol.Reading``."""
         return {event: self._event_by_id[event] for event in events if event in self._event_by_id}

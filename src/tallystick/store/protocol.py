@@ -199,6 +199,10 @@ class Reading(Protocol):
         """The claims that were said in a session."""
         ...
 
+    def session_size(self, session: int) -> int:
+        """How many archived events a session has."""
+        ...
+
     def archived(self, events: Collection[str]) -> dict[str, ArchivedEvent]:
         """Where each of these events stands; those that are not in the archive are left out."""
         ...

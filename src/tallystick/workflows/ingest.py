@@ -100,7 +100,7 @@ def ingest(trail: Trail, paths: Sequence[Path], tools: Tools) -> IngestReport:
         report.problems.append(IngestProblem(each.path, 0, each.reason))
         if each.asked:
             report.refused.append(each)
-    named = {path for path in paths if not path.is_dir()}
+    named = set(paths)
     wrote = False
     for path in files:
         wrote |= _file(trail, path, tools, report, asked=path in named)
@@ -124,6 +124,8 @@ def _file(trail: Trail, path: Path, tools: Tools, report: IngestReport, *, asked
             report.skipped_unchanged += 1
             return False
         adapter = adapter_for(path, tools.adapters)
+        if adapter.framing == "document":
+            start = start._replace(offset=0, line=1, calls={})
         read = _SourceRead(trail, path, state, adapter, tools, report, start)
         read.run()
     except NotATranscript as error:
@@ -259,7 +261,8 @@ class _SourceRead:
         """Archive the slice under its session; events that are there already add nothing (EVID.5)."""
         rows = appender.rows
         session = self._find_session(appender)
-        if self._known is None:
+        if self._known is None or len(self._known) != rows.session_size(session):
+            # The second case: another process is reading the same session.
             self._known = {row.event for row in rows.session_events(session)}
         known = self._known
         elsewhere = rows.archived([event for event, _ in self._slice if event not in known])
@@ -339,7 +342,9 @@ class _SourceRead:
         with self._trail.writing() as appender:
             if self._slice or self._session >= 0:
                 self._keep(appender)
-            if self._changed:
+            if self._session >= 0 and (self._changed or not self._start.offset):
+                # A file read from its start is always heard out: an earlier reading may have stopped between its events
+                # and its claims, and saying what is known already adds nothing.
                 self._see_whole(appender)
                 self._say(appender)
             digest = self._digest

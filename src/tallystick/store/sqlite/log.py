@@ -170,6 +170,10 @@ class SqliteLog:
         """See ``protocol.Reading``."""
         return [_claim(row) for row in self._db.execute(_SQL["claims_of"], (session,))]
 
+    def session_size(self, session: int) -> int:
+        """See ``protocol.Reading``: events are numbered from 0 without gaps."""
+        return int(self._db.execute(_SQL["session_size"], (session,)).get)
+
     def archived(self, events: Collection[str]) -> dict[str, ArchivedEvent]:
         """See ``protocol.Reading``: asked in runs, since a session has thousands."""
         found: dict[str, ArchivedEvent] = {}

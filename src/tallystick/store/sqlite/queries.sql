@@ -138,6 +138,9 @@ INSERT INTO event (session, n, event, block, offset, length, salt) VALUES (?, ?,
 -- name: event
 SELECT session, n, event, block, offset, length, salt FROM event WHERE event = ? ORDER BY session, n LIMIT 1;
 
+-- name: session_size
+SELECT coalesce(max(n) + 1, 0) FROM event WHERE session = ?;
+
 -- name: archived
 -- as many keys as the caller puts in
 SELECT session, n, event, block, offset, length, salt FROM event WHERE event IN (?) ORDER BY session, n;
