@@ -177,6 +177,8 @@ PERSON_CASES = [
     ("decision", "we'll go with the queue in Redis, it is there already"),
     ("decision", "I think we should separate the hook types for clarity."),
     ("decision", "I want the formula to be called homebrew-tap instead of homebrew-entire"),
+    ("decision", "the hook never worked in `hooks.go`, so let's just remove that entirely"),
+    ("decision", "can you use a switch case instead of the linked conditions?"),
     ("open_loop", "I want to implement the retry queue as a separate feature"),
     ("correction", "claude stop is not correct, that is at the end of the assistant's turn."),
     ("correction", "you forgot the migration for the users table"),
@@ -311,6 +313,17 @@ def test_an_answered_question_dialogue_is_a_decision_with_its_question() -> None
         ("decision", "Where should the diagram go? docs/generated/", pair)
     ]
     assert offered(session((U, "go"), TOOL_CALL, result)) == []
+
+
+def test_numbered_answers_to_the_agents_questions_are_decisions() -> None:
+    """Failure case 43: "1. no" decides nothing that could be told; an answer that says what is to be does."""
+    answers = "1. no\n2. we look at the last 50 commits and list what is linked there\n3. yes"
+    found = offered(
+        session((U, "go"), (A, "1. Filter by author?\n2. How far back do we look?\n3. Sort?"), (U, answers))
+    )
+    assert [(str(each.kind), each.text) for each in found] == [
+        ("decision", "we look at the last 50 commits and list what is linked there")
+    ]
 
 
 PROPOSAL = (
@@ -462,12 +475,14 @@ def test_an_approved_plan_gives_its_goal() -> None:
     plan = (
         "Implement the following plan:\n\n# Plan: telemetry\n\n## Goal\n\nTelemetry is disabled by default when nothing is "
         "configured.\n\n## Steps\n\nOpen the file and change the condition in there.\n\n## Testing strategy\n\n"
-        "Run the whole suite twice and look at the numbers.\n"
+        "Run the whole suite twice and look at the numbers.\n\n## Context\n\nThe fix: read the setting before anything "
+        "else is started.\n"
     )
     for origin in (Origin.DELEGATED, Origin.USER):
         found = offered(session(event(origin, plan, flags=("plan",))))
         assert [(str(each.kind), each.text) for each in found] == [
-            ("decision", "Telemetry is disabled by default when nothing is configured.")
+            ("decision", "Telemetry is disabled by default when nothing is configured."),
+            ("decision", "The fix: read the setting before anything else is started."),
         ]
 
 

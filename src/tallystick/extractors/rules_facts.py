@@ -45,7 +45,8 @@ _NAMED_SUBJECT = re.compile(
     r"git\b|\w+[_/.]\w)"
 )
 _CODE_SUBJECT = re.compile(
-    r"(?:The |A |An |So |That )?(?:current |new |old |existing )?(?:`[^`]{0,40}[a-z_(][A-Z_)][^`]{0,40}`|[a-z]+[A-Z]\w*|\w+\(\))|"
+    r"(?:The |A |An |So |That )?(?:current |new |old |existing )?(?:`[^`]{0,40}[a-z_(][A-Z_)][^`]{0,40}`|"
+    r"[a-z]+[A-Z]\w*|\w+\(\))|"
     r"(?:We|You|I|Called|At this|For|Since|Unlike)\b"
 )
 _PRODUCT_SUBJECT = re.compile(
@@ -90,7 +91,7 @@ def names_a_cause(statement: Statement) -> bool:
 
 def _ends_open(core: str) -> bool:
     """Whether a short sentence is about an "it" that it does not name."""
-    return bool(_ENDS_OPEN.search(core)) and len(core.split()) < SHORT_FACT
+    return len(core.split()) < SHORT_FACT and bool(_ENDS_OPEN.search(core))
 
 
 def is_finding(statement: Statement) -> bool:

@@ -109,7 +109,8 @@ _CONTRACTED_NOT = _rx(r"n['’]t\b")
 _NO_MORE_SAID = _rx(
     r"(?:i['’]ve |i have |i )?(?:made|created|added|updated|changed) "
     r"(?:two|three|four|five|\d+|some|several|the following|both|a few) \w+|"
-    r"(?:the |all |everything |both |les |le )(?:plan|implementation|changes?|output|work|code|files?|tasks?|todos?|items?|"
+    r"(?:the |all |everything |both |les |le )(?:plan|implementation|changes?|output|work|code|files?|tasks?|todos?|"
+    r"items?|"
     r"updates?|edits?)\b[^`]*$|everything\b[^`]*$|"
     r"(?:fichiers?|mémoire|story|statut|status|sprint|modifs|sous-section|files?)\b|"
     r"(?:updated|changed|set|switched|moved|renamed) (?:to|from)\b|étapes?\b|steps?\b|phases?\b|yes\b|"

@@ -79,6 +79,10 @@ _OWN_FAULT = _rx(
     r"i was wrong|"
     r"never ?mind|sorry,? (?:my|i)\b|oops|whoops|typo|au temps pour moi|je me suis trompé)"
 )
+_JUDGING = frozenset(
+    "correct right true accurate case what how same issue problem wrong incorrect mistaken false backwards inaccurate "
+    "outdated confusing mixing mean faux inexact vrai exact bon ce ça trompes".split()
+)
 _NOT_SO = _rx(
     r"(?:\bis|\bare|\bwas|\bwere|['’]s|['’]re)(?:n['’]?t| not) (?:quite |really |entirely |fully |actually |at all )?"
     r"(?:correct|right|true|accurate|the case|what i|how (?:it|this|that)|the (?:right|same|issue|problem))\b|"
@@ -163,6 +167,13 @@ _POINTS_BACK = _rx(
 )
 _FIRST_PERSON = _rx(r"(?:i|we|je|on|nous)\b")
 _HALT = _rx(r"(?:let['’]?s not|stop|hold on|pause|don['’]?t|do not|never ?mind|forget|i['’]ll take it|arrête|non)\b")
+_DECIDED_AT_LAST = _rx(rf", (?:so |and |then )?let['’]?s (?:just |also |not )?(?!{_TRIVIAL_LETS})\w+")
+_ALTERNATIVE = _rx(
+    r"(?:can|could) (?:we|you) (?:also |just |please )*(?:use|rename|move|remove|keep|make|switch|replace|drop|"
+    r"create|do|have|list)\b"
+    r".{3,200}\b(?:instead|rather than)\b"
+)
+_CLAUSE = _rx(r"(?:we|it|yes|no|the|i|they|this|that|je|on|c['’]est|il|elle|le|la|les|un|une)\b")
 _ENSURE = _rx(r"(?:ensure|make sure) (?:that )?\S+ \S+ \S+")
 _ANSWER = _rx(
     r"(?:put|use|keep|make|call|name|move|skip|drop|leave|remove|simplify|only|just|don['’]?t|do not|without|rather|"
@@ -195,12 +206,12 @@ def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
     if setting.answered_before and _corrects(core, statement, setting):
         return ClaimKind.CORRECTION
     if statement.is_question:
-        return None
+        return ClaimKind.DECISION if setting.answered_before and _ALTERNATIVE.match(core) else None
     if _PREFERENCE.search(core) and not _OWN_FAULT.search(core):
         return ClaimKind.PREFERENCE if not setting.asked or _GENERAL.search(core) else ClaimKind.DECISION
     if _LATER.search(core) and setting.answered_before:
         return ClaimKind.OPEN_LOOP
-    if _decides(core, setting):
+    if _decides(statement, setting):
         return ClaimKind.DECISION
     if _ABOUT_STATE.match(core):
         return ClaimKind.FACT
@@ -213,7 +224,7 @@ def objects(statement: Statement, setting: Setting) -> bool:
     if _OWN_FAULT.search(plain):
         return False
     return bool(
-        _NOT_SO.search(core)
+        _says_not_so(statement)
         or _CONDUCT.search(core)
         or _STILL.search(core)
         or _MEANT.match(core)
@@ -225,6 +236,10 @@ def objects(statement: Statement, setting: Setting) -> bool:
 def halts(statement: Statement) -> bool:
     """Whether a person's sentence stops what the agent set out to do, right or wrong."""
     return bool(_HALT.match(statement.core))
+
+
+def _says_not_so(statement: Statement) -> bool:
+    return not _JUDGING.isdisjoint(statement.words) and bool(_NOT_SO.search(statement.core))
 
 
 def _sets_a_rule(core: str, statement: Statement, setting: Setting) -> bool:
@@ -252,25 +267,39 @@ def _corrects(core: str, statement: Statement, setting: Setting) -> bool:
         return bool(_OBJECTION.match(statement.plain) and _EVIDENCE.search(core))
     if _DOUBT.search(core) or statement.marker:
         return False
-    if _NOT_SO.search(core) or _STILL.search(core) or _MEANT.match(core) or _IS_FINE.search(core):
+    if _says_not_so(statement) or _STILL.search(core) or _MEANT.match(core) or _IS_FINE.search(core):
         return True
     if len(core.split()) < TELLING_WORDS and not names_something(core):
         return False
     return bool(_EVIDENCE.search(core) or (not setting.asked and _OBJECTION.match(statement.plain)))
 
 
-def _decides(core: str, setting: Setting) -> bool:
+def _decides(statement: Statement, setting: Setting) -> bool:
+    core = statement.core
     if _is_empty(core) or _DOUBT.search(core) or _points_back(core):
         return False
     if _ENSURE.match(core) and names_something(core):
         return True
-    if _REQUIRES.match(core) and (setting.answered_before or (names_something(core) and not _FIRST_PERSON.match(core))):
+    if _REQUIRES.match(core) and (setting.answered_before or _names_a_demand(statement)):
         return True
     if not setting.answered_before:
         return False
-    if _DECIDED.match(core):
+    if _DECIDED.match(core) or _DECIDED_AT_LAST.search(core):
         return True
-    return setting.asked and bool(_ANSWER.match(core))
+    return setting.asked and (bool(_ANSWER.match(core)) or _answers_by_number(statement))
+
+
+def _names_a_demand(statement: Statement) -> bool:
+    """Whether the task itself demands something of a named thing; "I want to …" at its beginning is only the task."""
+    if statement.start == 0 and _FIRST_PERSON.match(statement.core):
+        return False
+    return names_something(statement.core)
+
+
+def _answers_by_number(statement: Statement) -> bool:
+    """Whether it is an item of a person's numbered answers that says more than yes or no."""
+    numbered = len(statement.marker) == 1 and statement.marker in "abcdefgh123456789"
+    return numbered and len(statement.core.split()) >= TELLING_WORDS and bool(_CLAUSE.match(statement.core))
 
 
 def _points_back(core: str) -> bool:
@@ -281,4 +310,4 @@ def _points_back(core: str) -> bool:
 def _is_empty(core: str) -> bool:
     """Whether what is decided stands nowhere in the sentence: "let's do it", "use that"."""
     words = re.findall(r"[\w`./@-]+", core.lower())
-    return sum(len(word) > 3 and not _FILLER.match(word) for word in words) < 3
+    return sum(len(word) > 3 and not _FILLER.match(word) for word in words) < 2 and not names_something(core)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tallystick.extractors.rules_statements import Statement
+from tallystick.extractors.rules_statements import Statement, is_cut_short
 
 MAX_OF_PLAN = 3
 
@@ -14,6 +14,9 @@ _GOAL = re.compile(
     r"overview|change|proposed|"
     r"objectif|approche|choix|décisions?|résumé)\b",
     re.IGNORECASE,
+)
+_LABELLED = re.compile(
+    r"(?:the )?(?:fix|solution|approach|goal|decision|choice|objectif|décision)\s*[:—]", re.IGNORECASE
 )
 _STEPS = re.compile(
     r"\b(?:files?|steps?|verification|testing|test|tests|context|problem|current|background|tasks?|critical)\b",
@@ -34,7 +37,9 @@ def decisions(spoken: Sequence[Statement]) -> tuple[Statement, ...]:
     for statement in spoken:
         if not _fit(statement) or statement.heading in headings:
             continue
-        if _GOAL.search(statement.heading) and not _STEPS.search(statement.heading):
+        if _LABELLED.match(statement.plain):
+            goals.append(statement)
+        elif _GOAL.search(statement.heading) and not _STEPS.search(statement.heading):
             goals.append(statement)
             headings.add(statement.heading)
     choices = [
@@ -46,4 +51,9 @@ def decisions(spoken: Sequence[Statement]) -> tuple[Statement, ...]:
 
 
 def _fit(statement: Statement) -> bool:
-    return 6 <= len(statement.plain.split()) <= 60 and not statement.is_question and not statement.introduces
+    return (
+        statement.block != "heading"
+        and 6 <= len(statement.plain.split()) <= 60
+        and not statement.is_question
+        and not is_cut_short(statement)
+    )

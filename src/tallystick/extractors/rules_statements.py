@@ -29,7 +29,8 @@ _WORD = re.compile(r"[a-zà-ÿœ]+")
 _AFTER_MARKER = frozenset(")].:")
 _CHECKBOX = re.compile(r"\[([ xX])\]")
 _LEAD = re.compile(
-    r"(?:yes|yep|yeah|yea|yup|ok|okay|k|hm+|alright|all right|right|so|and|then|well|no|nope|nah|sure|please|actually|"
+    r"(?:#\d+|yes|yep|yeah|yea|yup|ok|okay|k|hm+|alright|all right|right|so|and|then|well|no|nope|nah|sure|please|"
+    r"actually|"
     r"also|oh|ah+|great|cool|thanks|thank you|good|perfect|perfekt|oui|non|d['’]accord|alors|donc|et|parfait|super|bon|"
     r"wait|hey|sorry|uh|um|but|mais|one more thing|fair enough|got it|done|fixed|fait|c['’]est fait|note|btw)"
     r"(?:\s*[,.!:;…✅-]+\s*|\s+)",
@@ -59,7 +60,8 @@ _DANGLING = re.compile(
     re.IGNORECASE,
 )
 _CUT_SHORT = re.compile(
-    r"\b(?:which|with|that|creates?|includes?|these|the|like|as|to|for|on|by|either|if|when|where|uses?|two|following|avec|sur|"
+    r"\b(?:which|with|that|creates?|includes?|these|the|like|as|to|for|on|by|either|if|when|where|uses?|two|"
+    r"following|avec|sur|"
     r"dans)$",
     re.IGNORECASE,
 )
