@@ -16,6 +16,7 @@ from tallystick.model.temporal import END_OF_TIME, UNKNOWN_VALID_TIME, ValidTime
 from tallystick.store.protocol import Reading
 from tallystick.trail import Trail
 from tallystick.workflows.reconciling import valid_part
+from tallystick.workflows.typed import fit
 
 COMES_WITH_THE_GATE = "the person's key comes with the gate, which this version does not have yet"
 _UNDOABLE = frozenset({EntryKind.ASSERTED, EntryKind.REVISED, EntryKind.RETRACTED, EntryKind.UNDONE})
@@ -48,6 +49,7 @@ def revise(
     """
     if not text.strip() or not because.strip():
         raise UsageError("a revision needs the new text and --because")
+    text = fit(text)
     with trail.writing() as appender:
         rows = appender.rows
         facets = _held_facets(rows, claim)
@@ -62,9 +64,9 @@ def revise(
             "tokens": count_tokens(shown(text)),
         }
         parts = {
-            "text": text.encode("utf-8", "replace"),
+            "text": text.encode(),
             "facets": json.dumps(new, sort_keys=True).encode(),
-            "because": _utf8(because),
+            "because": fit(because).encode(),
         }
         if change:
             parts["change"] = b"{}"
@@ -96,7 +98,7 @@ def retract(trail: Trail, claim: int, because: str) -> Amended:
                 f"c{claim} is not held already ({_closing(rows, claim)}); nothing was added",
             )
         _refuse_personal(rows, claim)
-        seq = appender.add(EntryKind.RETRACTED, {"because": _utf8(because)}, refs=[claim])
+        seq = appender.add(EntryKind.RETRACTED, {"because": fit(because).encode()}, refs=[claim])
     trail.seal()
     return Amended(claim, (claim,), seq)
 
@@ -131,7 +133,7 @@ def undo(trail: Trail, seq: int, because: str) -> Amended:
             )
         for claim in claims:
             _refuse_personal(rows, claim)
-        made = appender.add(EntryKind.UNDONE, {"because": _utf8(because)}, refs=[seq])
+        made = appender.add(EntryKind.UNDONE, {"because": fit(because).encode()}, refs=[seq])
         closed = tuple(claim for claim in claims if appender.rows.open_version(claim) is None)
     trail.seal()
     return Amended(made, closed, made)
@@ -164,7 +166,3 @@ def _closing(rows: Reading, claim: int) -> str:
     kind = next((entry_from_bytes(row.canon).kind for row in rows.entries(seq, seq + 1)), "closed")
     because = next((part.body.decode("utf-8", "replace") for part in rows.parts(seq) if part.name == "because"), "")
     return f"{kind} at {seq}: {because}" if because else f"{kind} at {seq}"
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "replace")

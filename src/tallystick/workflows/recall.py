@@ -11,6 +11,7 @@ from tallystick.store.protocol import Belief, Reading, Selection
 from tallystick.trail import Trail
 from tallystick.trail.points import Point, point
 from tallystick.workflows.scoping import Scope, holders
+from tallystick.workflows.typed import fit
 
 POOL = 200
 """Items of the first stage that a recall keeps on record."""
@@ -36,6 +37,7 @@ def recall(
         UsageError, BadTime: see ``trail.points.point`` and ``scoping.holders``.
         MachineError: the access log cannot be written.
     """
+    query = fit(query)
     with trail.reading() as rows:
         at = point(trail, rows, as_of)
         pool = _pool(rows, query, Selection(at.seq, holders(rows, scope), kinds))
@@ -47,7 +49,7 @@ def recall(
         "pool": [[belief.row.claim, points] for belief, points in pool[:POOL]],
         "surfaced": [belief.row.claim for belief, _ in surfaced],
     }
-    parts = {"query": query.encode("utf-8", "replace"), "pool": json.dumps(record, separators=(",", ":")).encode()}
+    parts = {"query": query.encode(), "pool": json.dumps(record, separators=(",", ":")).encode()}
     claims = tuple(belief.row.claim for belief, _ in surfaced)
     with trail.writing(LogName.ACCESS) as appender:
         seq = appender.add(EntryKind.RECALLED, parts)

@@ -11,7 +11,7 @@ from tallystick.model.claim import Candidate, ClaimKind, Derivation, Verdict
 from tallystick.model.entry import EntryKind
 from tallystick.model.evidence import Event, Origin
 from tallystick.model.temporal import ValidTime
-from tallystick.redaction import REDACTOR, redact
+from tallystick.redaction import REDACTOR
 from tallystick.trail import Appender, Trail
 from tallystick.trail.archive import Packer
 from tallystick.verifiers import outcome, quotation
@@ -23,6 +23,7 @@ from tallystick.workflows.ingest import session_seq
 from tallystick.workflows.observing import take_signal
 from tallystick.workflows.reconciling import Holders, Reconciler
 from tallystick.workflows.sessions import Session
+from tallystick.workflows.typed import fit
 
 BY = "remember"
 
@@ -64,7 +65,7 @@ def remember(trail: Trail, said: Said, session: Session | None, tools: Tools) ->
         raise UsageError("the text is empty; say what is to be remembered")
     if said.quote and session is None:
         raise UsageError("--quote needs --session: the session whose words are quoted")
-    text, quote = redact(said.text).text, redact(said.quote).text
+    text, quote = fit(said.text), fit(said.quote)
     candidate = Candidate(kind=said.kind, text=text, quote=quote, origin=Origin.ASSISTANT, valid=said.valid)
     certified = _certify(candidate, session)
     with trail.writing() as appender:
