@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tallystick.errors import UsageError
 from tallystick.model.evidence import SessionFacts
 
 PERSON_VARIABLE = "TALLY_PERSON"
@@ -22,8 +23,14 @@ class Places(NamedTuple):
 
 
 def places(trail: str | None, environ: Mapping[str, str]) -> Places:
-    """``--trail``, else ``$TALLY_TRAIL``, else the user's data folder; ``$TALLY_STATE``, else the user's state folder."""
+    """``--trail``, else ``$TALLY_TRAIL``, else the user's data folder; ``$TALLY_STATE``, else the user's state folder.
+
+    Raises:
+        UsageError: the trail is the address of a database, which this version does not know.
+    """
     chosen = trail or environ.get("TALLY_TRAIL")
+    if chosen and chosen.startswith(("postgresql://", "postgres://")):
+        raise UsageError("a trail at postgresql://…: PostgreSQL comes with a later version; give a folder")
     state = environ.get("TALLY_STATE")
     if chosen and state:
         return Places(Path(chosen).expanduser(), Path(state).expanduser())

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tallystick.config import Places, entropy, person_name, project_of
+from tallystick.errors import UsageError
+from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
 from tallystick.store.outside import OutsideFolder
 from tallystick.store.sqlite import SqliteStore
+from tallystick.store.sqlite.connection import LOCK_TIMEOUT_SECONDS
 from tallystick.trail.appending import Trail
 
 if TYPE_CHECKING:
@@ -18,16 +21,45 @@ if TYPE_CHECKING:
     from tallystick.workflows.demo import Stage
     from tallystick.workflows.ingest import Tools
 
+MOST_LOCK_SECONDS = 86_400
+
 
 def clock() -> int:
     """Microseconds UTC; ``$TALLY_CLOCK`` (a number of microseconds) stands in for it in tests and demonstrations."""
     fixed = os.environ.get("TALLY_CLOCK")
-    return int(fixed) if fixed else time.time_ns() // 1000
+    if not fixed:
+        return time.time_ns() // 1000
+    try:
+        instant = int(fixed)
+    except ValueError:
+        instant = END_OF_TIME
+    if not START_OF_TIME < instant < END_OF_TIME:
+        raise UsageError(f"TALLY_CLOCK={fixed[:40]}: expected whole microseconds since 1970-01-01T00:00:00Z")
+    return instant
+
+
+def lock_timeout(environ: Mapping[str, str]) -> float:
+    """Seconds that a writer waits for another one: ``$TALLY_LOCK_TIMEOUT``, else half a minute.
+
+    Raises:
+        UsageError: it is set to something else than a number of seconds.
+    """
+    wanted = environ.get("TALLY_LOCK_TIMEOUT")
+    if not wanted:
+        return LOCK_TIMEOUT_SECONDS
+    try:
+        seconds = float(wanted)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= MOST_LOCK_SECONDS:
+        raise UsageError(f"TALLY_LOCK_TIMEOUT={wanted[:40]}: expected seconds, from 0 to {MOST_LOCK_SECONDS}")
+    return seconds
 
 
 def open_trail(where: Places, actor: str = "tally") -> Trail:
     """The trail in a folder. Nothing is made before the first write."""
-    return Trail(SqliteStore(where.trail), OutsideFolder(where.state), clock=clock, entropy=entropy, actor=actor)
+    store = SqliteStore(where.trail, lock_timeout_seconds=lock_timeout(os.environ))
+    return Trail(store, OutsideFolder(where.state), clock=clock, entropy=entropy, actor=actor)
 
 
 def adapters() -> tuple[Adapter, ...]:

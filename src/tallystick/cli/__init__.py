@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
 from tallystick import __version__
 
+CANNOT_TELL = 3
+
 
 def main() -> None:
     """Entry point of the console script; exits with the contract's codes (docs/reference/cli.md)."""
-    if sys.argv[1:] == ["--version"]:
-        # Answered before click is loaded: scripts ask this often.
-        sys.stdout.write(f"tally {__version__}\n")
-        return
-    from tallystick.cli.app import run
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that lacks a character shows another in its place; JSON is escaped before it comes to that.
+        sys.stdout.reconfigure(errors="replace")
+    sys.exit(_called(sys.argv[1:]))
 
-    code = run(sys.argv[1:])
+
+def _called(arguments: list[str]) -> int:
+    code = 0
     try:
+        if arguments == ["--version"]:
+            # Answered before click is loaded: scripts ask this often.
+            sys.stdout.write(f"tally {__version__}\n")
+        else:
+            from tallystick.cli.app import run
+
+            code = run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read us has had enough; leave nothing for the interpreter to flush.
+    except OSError as error:
+        # Leave nothing for the interpreter to flush: it would fail again, with a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(code)
+        if not isinstance(error, BrokenPipeError) and code != CANNOT_TELL:
+            sys.stderr.write(f"tally: stdout: {error.strerror}\n")
+            return CANNOT_TELL
+    return code

@@ -9,7 +9,7 @@ from typing import NoReturn
 import click
 
 from tallystick import __version__
-from tallystick.errors import TallyError
+from tallystick.errors import MachineError, TallyError
 
 COMMANDS = {
     "ingest": "Read transcripts, certify what they say, and append it.",
@@ -92,8 +92,11 @@ def run(arguments: list[str]) -> int:
         return _failed("interrupted; what was committed stays, and running again completes", 130)
     except TallyError as error:
         return _failed(_one_line(str(error)), error.exit_code)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
+        # Click turns a pipe whose reader has gone into an exit; nobody is left to be told.
         return 0
+    except OSError as error:
+        return _failed(_one_line(f"{error.filename or 'stdin or stdout'}: {error.strerror}"), MachineError.exit_code)
 
 
 def _failed(message: str, code: int) -> int:

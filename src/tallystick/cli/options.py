@@ -34,9 +34,19 @@ class Asked(NamedTuple):
     def show(self, document: dict[str, Any], human: Callable[[], str]) -> None:
         """One JSON document, or the human view."""
         if self.as_json:
-            sys.stdout.write(json.dumps(document, ensure_ascii=False, default=str) + "\n")
+            sys.stdout.write(_encodable(document) + "\n")
         else:
             click.echo(human().rstrip("\n"))
+
+
+def _encodable(document: dict[str, Any]) -> str:
+    """As JSON that loses nothing: escaped where stdout's encoding has no character for it, or where it is half of one."""
+    text = json.dumps(document, ensure_ascii=False, default=str)
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return json.dumps(document, default=str)
+    return text
 
 
 def shared(*, reads: bool = True) -> Callable[[F], F]:
@@ -47,8 +57,8 @@ def shared(*, reads: bool = True) -> Callable[[F], F]:
         def wrapped(
             as_json: bool, trail: str | None, holder: tuple[str, ...], as_of: str | None = None, **rest: Any
         ) -> Any:
-            if trail and trail.startswith(("postgresql://", "postgres://")):
-                raise UsageError("--trail postgresql://…: PostgreSQL comes with a later version; give a folder")
+            if as_of is not None:
+                _can_be_looked_for(as_of)
             opened = open_trail(places(trail, os.environ))
             try:
                 return function(Asked(opened, as_json, _scope(holder), as_of), **rest)
@@ -78,10 +88,30 @@ def shared(*, reads: bool = True) -> Callable[[F], F]:
     return decorate
 
 
+def _can_be_looked_for(as_of: str) -> None:
+    try:
+        Path(as_of).is_file()
+    except OSError as error:
+        raise UsageError(f"--as-of {as_of[:80]}: {error.strerror}") from None
+
+
 def _scope(holder: tuple[str, ...]) -> Scope:
     if holder:
         return Scope(asked=holder)
-    return Scope(project=project_here(Path.cwd()), person=person_name(os.environ))
+    return Scope(project=project_name(), person=person_name(os.environ))
+
+
+def project_name() -> str:
+    """Name of the project one stands in.
+
+    Raises:
+        UsageError: one stands nowhere: the folder has been removed.
+    """
+    try:
+        here = Path.cwd()
+    except OSError as error:
+        raise UsageError(f"the folder you stand in: {error.strerror}; go to one that is there") from None
+    return project_here(here)
 
 
 def claim_id(text: str) -> int:

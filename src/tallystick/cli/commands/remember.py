@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import click
 
-from tallystick.cli.options import Asked, shared
-from tallystick.config import person_name, project_here
+from tallystick.cli.options import Asked, project_name, shared
+from tallystick.config import person_name
 from tallystick.model.claim import ClaimKind
 from tallystick.model.temporal import UNKNOWN_VALID_TIME
 from tallystick.plugins import adapters
@@ -44,7 +43,7 @@ def command(
     """Remember and say how it stands."""
     valid = parse_valid(valid_from, valid_to) if valid_from or valid_to else UNKNOWN_VALID_TIME
     found = find_session(asked.trail, session, adapters()) if session else None
-    tools = Tools(count_tokens, project_here(Path.cwd()), person_name(os.environ))
+    tools = Tools(count_tokens, project_name(), person_name(os.environ))
     made = remember(asked.trail, Said(text, ClaimKind(kind), quote, valid), found, tools)
     nearest = made.nearest._asdict() if made.nearest else None
     document = {
