@@ -239,6 +239,20 @@ def test_retried_test_run_counts() -> None:
     )
 
 
+def test_conflict_concluded_by_a_commit_is_merged() -> None:
+    """OUTCOME.1: a merge that stopped at a conflict and was concluded by a commit took place."""
+    conflict = "CONFLICT (content): Merge conflict in a\nAutomatic merge failed"
+    assert told().ran("git merge main", conflict, 1).hears("Merged main.").outcome is C
+    session = told().ran("git merge main", conflict, 1).ran("git add -A && git commit --no-edit", "[x abc1234] wip")
+    assert session.hears("Merged main.").outcome is W
+
+
+@pytest.mark.parametrize("code", [124, 137])
+def test_run_that_was_stopped_refutes_nothing(code: int) -> None:
+    """OUTCOME.3: a test run that a timeout or a kill ended has neither passed nor failed."""
+    assert told().ran("timeout 60 pytest", "collecting", code).hears("All tests pass").outcome is U
+
+
 # Case 17: reports
 
 
@@ -322,6 +336,9 @@ def test_pipe_without_a_summary_is_weak() -> None:
         "Run `pytest` and `git push`.",
         "The function returns the created object.",
         "This adds a file when the session is created.",
+        "The session has no branch yet, so the content detection check runs.",
+        "Split the file into two parts.",
+        "Set up the environment first.",
         "> All tests pass",
         "J'ajouterai le fichier demain.",
         "Les tests devraient passer.",
@@ -563,6 +580,12 @@ def test_edits_by_command_make_stale(command: str) -> None:
     assert told().ran("pytest", PASSED_RUN).ran(command).hears("All tests pass").outcome is STALE
 
 
+def test_probe_that_is_removed_makes_nothing_stale() -> None:
+    """OUTCOME.1: a file made in the session and removed again is no edit that a run depends on; another's removal is."""
+    assert told().wrote("probe.py").ran("pytest", PASSED_RUN).ran("rm probe.py").hears("All tests pass").outcome is W
+    assert told().ran("pytest", PASSED_RUN).ran("rm src/a.py").hears("All tests pass").outcome is STALE
+
+
 def test_commit_does_not_depend_on_edits() -> None:
     """OUTCOME.1: a commit stays made whatever is edited afterwards."""
     assert told().ran("git commit -m x", "[main abc1234] x").edited("a.py").hears("Committed.").outcome is W
@@ -597,6 +620,12 @@ def test_failed_edit_refutes_it() -> None:
     """OUTCOME.3: the only attempt to write a file failed; made again it succeeds."""
     assert told().wrote("/r/a.py", Status.FAILED).hears("Created `a.py`.").outcome is C
     assert told().wrote("/r/a.py", Status.FAILED).wrote("/r/a.py").hears("Created `a.py`.").outcome is W
+
+
+def test_file_written_another_way_is_not_refuted() -> None:
+    """OUTCOME.3: a script that ran after the failed edit may have written the file: unwitnessed, not contradicted."""
+    session = told().edited("/r/a.py", Status.FAILED).ran("python3 patch.py", "done")
+    assert session.hears("Updated `a.py`.").outcome is U
 
 
 def test_removal() -> None:
@@ -830,6 +859,6 @@ def test_a_long_session_is_judged_in_time() -> None:
     for position in range(30_000):
         signals.add(kept[position % 3]._replace(position=position))
     started = time.perf_counter()
-    for words in ("All tests pass", "Pushed.", "Fixed the bug.", "Updated `a.py`.", "All green.", "Done.") * 5:
+    for words in ("All tests pass", "Pushed.", "Fixed the bug.", "Updated `a.py`.", "All green.", "Done.") * 2:
         assert verify_outcome(words, signals, position=29_000).is_outcome
-    assert time.perf_counter() - started < 6.0
+    assert time.perf_counter() - started < 5.0

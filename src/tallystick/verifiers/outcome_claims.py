@@ -166,7 +166,12 @@ def _is_claimed(masked: str, verb: re.Match[str], before: list[OutcomeClaim]) ->
     if BE.search(left):
         base = base_form(verb[1])
         lasting = base in FIX or base in HAPPEN or base in OTHER_VERBS
-        return lasting or bool(WAS.search(left)) or ("`" in left and bool(_CLOSES.match(right)))
+        return (
+            lasting
+            or bool(WAS.search(left))
+            or bool(_OF_ALL.match(left))
+            or ("`" in left and bool(_CLOSES.match(right)))
+        )
     if _spoken_by_speaker(bare) or SPEAKER_JOINED.search(left):
         return True
     if before and JOINED.search(left):
@@ -175,6 +180,13 @@ def _is_claimed(masked: str, verb: re.Match[str], before: list[OutcomeClaim]) ->
 
 
 _CLOSES = re.compile(r"^\s*(?:$|[.,;!—–]|and\b|et\b|✓|✅)")
+
+
+_WORKING = re.compile(
+    r"^[^\w`]*(?:\w+\s+){0,3}(?:it|this|that|everything|both|all|fix|script|code|patch|solution|feature|command|cases?)\s+$"
+)
+"""Subjects of which "… works." with nothing behind it tells how it came out."""
+_OF_ALL = re.compile(r"^[^\w`]{0,10}(?:both|all)\b")
 
 
 def _spoken_by_speaker(left: str) -> bool:
@@ -330,8 +342,11 @@ def _state(text: _Text, match: re.Match[str], start: int) -> OutcomeClaim | None
     if match["builds"]:
         return base._replace(kinds=(_K.BUILD,), targets=_targets(text, start, match.start()))
     if match["works"]:
-        bare_verb = match.group() in ("work", "works", "run", "runs", "ran") and _CLOSES.match(right)
-        if bare_verb and len(OPENER.sub("", left).split()) > 5:
+        if (
+            _CLOSES.match(right)
+            and match.group() in ("work", "works", "run", "runs", "ran")
+            and not _WORKING.search(left)
+        ):
             return None
         if re.search(r"\b(?:build|compilation)\s+$", left):
             return base._replace(kinds=(_K.BUILD,))
@@ -384,7 +399,9 @@ def _passed(text: _Text, match: re.Match[str], start: int, left: str, base: Outc
             everything=bool(ALL.search(subject)) and not _targets(text, listed, match.start()),
         )
     whole = OPENER.sub("", left).strip() in ("", "is", "are", "is now", "are now") and ALL.search(left)
-    if whole or re.search(r"\b(?:everything|all checks|checks|all|tout)\s+(?:is|are|now|est)?\s*(?:now\s+)?$", left):
+    if whole or re.search(
+        r"\b(?:everything|checks|verifications?|validations?|all|tout)\s+(?:is|are|now|est)?\s*(?:now\s+)?$", left
+    ):
         return base._replace(kinds=CHECKS, any_kind=True, everything=True)
     return None
 

@@ -76,11 +76,22 @@ def _of_paths(paths: list[str], ran: list[Ended], session: Session) -> Finding:
             continue
         succeeded = [e for e in told if e.result is Result.OK]
         if not succeeded:
-            return seen(Outcome.CONTRADICTED, f"the change of {path} failed", told[-1])
+            outcome = Outcome.UNWITNESSED if _other_writers(told[-1], session) else Outcome.CONTRADICTED
+            return seen(outcome, f"the change of {path} failed", told[-1])
         witnesses.append(succeeded[-1])
     if not witnesses:
         return unwitnessed("no result of an edit of " + ", ".join(paths[:3]))
     return _unless_undone(witnesses[-1], session, "its edit succeeded")
+
+
+def _other_writers(failed: Ended, session: Session) -> bool:
+    """Whether something ran after a failed edit that may have made the change without naming its file."""
+    return any(
+        e.result is not Result.FAILED
+        and e.signal.position > failed.signal.position
+        and (e.signal.command or not e.action.targets)
+        for e in session.ended((_K.RUN, _K.EDIT, _K.CREATE, _K.RENAME))
+    )
 
 
 def same_file(named: str, target: str) -> bool:

@@ -78,7 +78,7 @@ def _happened(claim: OutcomeClaim, session: Session) -> Finding:
         return unwitnessed(f"no {kind} result in the session")
     latest = told[-1]
     if latest.result is Result.FAILED:
-        return _failed_once(kind, told, latest)
+        return _failed_once(kind, told, latest, session)
     if latest.result is Result.WEAK:
         return seen(Outcome.UNWITNESSED, f"weak witness: the {kind} result says nothing of how it went", latest)
     if kind is _K.PUSH:
@@ -92,7 +92,7 @@ def _happened(claim: OutcomeClaim, session: Session) -> Finding:
     return seen(Outcome.WITNESSED, f"the last {kind} succeeded", latest)
 
 
-def _failed_once(kind: CommandKind, told: list[Ended], latest: Ended) -> Finding:
+def _failed_once(kind: CommandKind, told: list[Ended], latest: Ended, session: Session) -> Finding:
     """The latest attempt failed. "Nothing to commit" after a commit leaves that commit made."""
     if kind is _K.COMMIT and "nothing" in latest.signal.git.words:
         earlier = [e for e in told if e.result is Result.OK]
@@ -100,7 +100,14 @@ def _failed_once(kind: CommandKind, told: list[Ended], latest: Ended) -> Finding
             return seen(Outcome.WITNESSED, "committed, and nothing is left to commit", earlier[-1])
         if "clean_tree" in latest.signal.git.words:
             return seen(Outcome.UNWITNESSED, "there was nothing to commit", latest)
+    concluding = [e for e in session.ended((_K.COMMIT, kind)) if e.result is Result.OK and _is_later(e, latest)]
+    if kind in (_K.MERGE, _K.REBASE) and concluding:
+        return seen(Outcome.WITNESSED, f"the {kind} stopped, and was concluded afterwards", concluding[-1])
     return seen(Outcome.CONTRADICTED, f"the last {kind} failed", latest)
+
+
+def _is_later(ended: Ended, than: Ended) -> bool:
+    return ended.signal.position > than.signal.position
 
 
 def _equivalents(kinds: tuple[CommandKind, ...]) -> tuple[CommandKind, ...]:

@@ -93,6 +93,10 @@ def result_of(signal: Signal, action: Action) -> Result:
     return _by_status(signal, action)
 
 
+STOPPED = frozenset((124, 130, 137, 143))
+"""Exit codes of a run that was stopped from outside: a timeout, an interrupt, a kill."""
+
+
 def _test_result(signal: Signal, action: Action) -> Result:
     tests = signal.tests
     if tests.passed < 0 and tests.failed < 0 and signal.unstarted:
@@ -103,7 +107,7 @@ def _test_result(signal: Signal, action: Action) -> Result:
         return Result.WEAK
     by_status = _by_status(signal, action)
     if by_status is Result.FAILED:
-        return Result.FAILED
+        return Result.UNKNOWN if signal.exit_code in STOPPED else Result.FAILED
     told = tests.passed > 0 or tests.said_passed
     if told and tests.cached:
         return Result.WEAK

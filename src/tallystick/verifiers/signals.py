@@ -234,6 +234,7 @@ class Signals:
         self._ended: dict[CommandKind, deque[Ended]] = {kind: deque() for kind in CommandKind}
         self._edits: deque[tuple[Signal, str]] = deque()
         self._reports: deque[Signal] = deque()
+        self._made: set[str] = set()
         self._speeches: deque[Speech] = deque(maxlen=MAX_SPEECHES)
         self._turns: deque[int] = deque(maxlen=MAX_SPEECHES)
 
@@ -246,9 +247,18 @@ class Signals:
         for action in signal.actions:
             if not action.vacuous:
                 self._ended[action.kind].append(Ended(signal, action, result_of(signal, action)))
-        self._edits.extend((signal, path) for path in edits_of(signal))
+        self._edits.extend((signal, path) for path in self._lasting_edits(signal))
         if len(self._signals) > MAX_SIGNALS:
             self._drop(self._signals.popleft())
+
+    def _lasting_edits(self, signal: Signal) -> tuple[str, ...]:
+        """The files a signal changes; a file made in this session and removed again (a probe, a log) is none."""
+        changed = edits_of(signal)
+        if any(a.kind is CommandKind.DELETE for a in signal.actions):
+            changed = tuple(path for path in changed if path.rsplit("/", 1)[-1] not in self._made)
+        if len(self._made) < MAX_SIGNALS:
+            self._made.update(path.rsplit("/", 1)[-1] for path in changed)
+        return changed
 
     def _drop(self, oldest: Signal) -> None:
         self.dropped += 1
