@@ -87,7 +87,7 @@ EVENTS = st.lists(
 
 
 @given(EVENTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_a_quote_stands_in_its_event_and_carries_its_origin(events: list[Event]) -> None:
     """QUOTE.1, QUOTE.6: every quote is a contiguous piece of the event it names, under that event's own origin."""
     by_uid = {each.uid: each for each in events}
@@ -99,7 +99,7 @@ def test_a_quote_stands_in_its_event_and_carries_its_origin(events: list[Event])
 
 
 @given(EVENTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_only_a_person_sets_rules_preferences_and_corrections(events: list[Event]) -> None:
     """EVID.6: words of a tool, the harness, our briefing or another agent never become a rule, preference, correction."""
     for candidate in offered(events):
@@ -107,7 +107,7 @@ def test_only_a_person_sets_rules_preferences_and_corrections(events: list[Event
 
 
 @given(EVENTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_nothing_is_added_to_the_quote(events: list[Event]) -> None:
     """QUOTE.7: the text has no negation, modal or digit that its quote lacks, and spans one line."""
     for candidate in offered(events):
@@ -118,7 +118,7 @@ def test_nothing_is_added_to_the_quote(events: list[Event]) -> None:
 
 
 @given(EVENTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_same_session_gives_the_same_candidates(events: list[Event]) -> None:
     """EVID.1: same events, same candidates, none of them twice."""
     first = offered(events)
@@ -127,7 +127,7 @@ def test_the_same_session_gives_the_same_candidates(events: list[Event]) -> None
 
 
 @given(EVENTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_thinking_summaries_and_sub_agents_give_nothing(events: list[Event]) -> None:
     """OUTCOME.7: private reasoning, compaction summaries and sub-agents' threads are nobody's word to the person."""
     assert_silent(events)
@@ -541,7 +541,7 @@ def test_only_the_ends_of_a_very_long_text_are_read() -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_statements_are_slices_in_order(text: str) -> None:
     """QUOTE.4: each statement is an exact slice of the message, and none overlaps the one before."""
     found = statements(text)

@@ -42,7 +42,7 @@ _PERSONAL = re.compile(
 _TERMINAL_LINE = re.compile(
     r"\s*(?:[❯⎿$>%•│]\s|\d{4}-\d\d-\d\d[T ]|\{\"|at \S+ \(|---? ?(?:FAIL|PASS)|Error:|diff --git|@@ |\+\+\+ |fatal:)"
 )
-_REVIEW_BOT = re.compile(r"(?:^|\n)\s*(?:low|medium|high|critical) severity\s*(?:\n|$)", re.IGNORECASE)
+_REVIEW_BOT = re.compile(r"^[ \t]*(?:low|medium|high|critical) severity[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _TEMPLATE = re.compile(
     r"</[a-z][\w-]*>|CRITICAL=\"|\A\s*(?:Operation (?:stopped|blocked) by hook|Stop hook|Caveat:|Warning:)|"
     r"\A\s*(?:# AGENTS\.md|Base directory for this skill)",
@@ -172,7 +172,7 @@ def _statements(source: str, base: int) -> Iterator[Statement]:
         if previous is not None and _breaks(source, previous, sentence):
             paragraph += 1
         previous = sentence
-        if sentence.block not in _READ:
+        if sentence.block not in _READ or len(sentence.text) > MAX_STATEMENT:
             continue
         plain = plain_words(sentence.text)
         if sentence.block == "heading" or _is_bold_line(sentence.text):
@@ -186,7 +186,7 @@ def _statements(source: str, base: int) -> Iterator[Statement]:
         if introduces or (sentence.block == "prose" and not marker):
             colon_line = ""
         text = sentence.text.rstrip(":* ") if introduces else sentence.text
-        if text and len(text) <= MAX_STATEMENT:
+        if text:
             start = sentence.start + base
             place = colon_line or heading
             plain = plain_words(text) if introduces else plain
