@@ -163,9 +163,12 @@ def facets_of(parts: Parts) -> Facets:
 def valid_of(parts: Parts) -> tuple[Interval, ...]:
     """The valid intervals an entry states; all of time where it states none."""
     try:
-        return tuple(Interval(start, end) for start, end in _object(parts["valid"])["intervals"])
+        intervals = tuple(Interval(start, end) for start, end in _object(parts["valid"])["intervals"])
+        bounds = [bound for interval in intervals for bound in interval]
+        holds = bounds == sorted(bounds) and all(interval.start < interval.end for interval in intervals)
     except (KeyError, TypeError, ValueError):
         return ALWAYS
+    return intervals if intervals and holds and all(map(_is_number, bounds)) else ALWAYS
 
 
 def axis_of(verifier: str) -> str:
@@ -204,21 +207,21 @@ def _introduced(entry: Entry, parts: Parts, held: Held) -> Effects:
         facts = _object(body)
         subject = {"actor": entry.actor, "holder": entry.holder, "session": str(entry.seq)}[what]
         name = facts.get("name", "")
-        rows.append(
-            Name(entry.seq, what, subject, name if isinstance(name, str) else "", body.decode(errors="replace"))
-        )
+        rows.append(Name(entry.seq, what, subject, name if _is_text(name) else "", body.decode(errors="replace")))
     return rows
 
 
 def _asserted(entry: Entry, parts: Parts, held: Held) -> Effects:
-    return [*_opening(entry, parts, _lineage(entry, held)), Version(entry.seq, entry.seq, END_OF_TIME, valid_of(parts))]
+    """``refs`` is empty, or [the closed claim that is taken up again]."""
+    rows = [*_opening(entry, parts, _lineage(entry, held)), Version(entry.seq, entry.seq, END_OF_TIME, valid_of(parts))]
+    return [*rows, *(Touch(older, entry.seq, entry.kind) for older in entry.refs[:1])]
 
 
 def _opening(entry: Entry, parts: Parts, lineage: int) -> Effects:
     said = _object(parts.get("facets", b""))
     kind, origin = said.get("kind", ""), said.get("origin", "")
     session, said_at, tokens = said.get("session", -1), said.get("said_at", -1), said.get("tokens", 0)
-    if (type(kind), type(origin), type(session), type(said_at), type(tokens)) != (str, str, int, int, int):
+    if not (_is_text(kind) and _is_text(origin) and all(map(_is_number, (session, said_at, tokens)))):
         kind, origin, session, said_at, tokens = "", "", -1, -1, 0
     return [ClaimRow(entry.seq, entry.holder, kind, origin, lineage, session, said_at, tokens)]
 
@@ -230,23 +233,36 @@ def _lineage(entry: Entry, held: Held) -> int:
 
 def _touching(entry: Entry, parts: Parts, held: Held) -> Effects:
     said_at = _object(parts.get("facets", b"")).get("said_at", -1)
-    return [Touch(claim, entry.seq, entry.kind, said_at if type(said_at) is int else -1) for claim in entry.refs[:1]]
+    return [Touch(claim, entry.seq, entry.kind, said_at if _is_number(said_at) else -1) for claim in entry.refs[:1]]
 
 
 def _judged(entry: Entry, parts: Parts, held: Held) -> Effects:
     rows: Effects = []
     for claim in entry.refs:
-        for each in _object(parts.get(f"verdict/{claim}", b"")).get("verdicts", ()):
+        said = _object(parts.get(f"verdict/{claim}", b"")).get("verdicts", ())
+        for each in said if isinstance(said, list) else ():
+            if not isinstance(each, dict):
+                continue
             verifier, value, reason = each.get("verifier", ""), each.get("value", ""), each.get("reason", "")
-            rows.append(VerdictRow(claim, axis_of(verifier), entry.seq, value, reason))
+            if _is_text(verifier) and _is_text(value) and _is_text(reason):
+                rows.append(VerdictRow(claim, axis_of(verifier), entry.seq, value, reason))
     return rows
+
+
+def _is_text(value: object) -> bool:
+    """Whether it is a string that UTF-8 can hold; JSON can also escape half of a surrogate pair."""
+    return type(value) is str and (value.isascii() or value.encode("utf-8", "replace").decode() == value)
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and START_OF_TIME <= value <= END_OF_TIME
 
 
 def _object(body: bytes) -> dict[str, Any]:
     """The JSON object in ``body``; an empty one where it was erased or is something else."""
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -263,25 +279,33 @@ def _revised(entry: Entry, parts: Parts, held: Held) -> Effects:
     if not entry.refs:
         return []
     old = entry.refs[0]
-    rows = [*_opening(entry, parts, _lineage(entry, held))]
-    rows.append(Version(entry.seq, entry.seq, END_OF_TIME, valid_of(parts)))
-    rows.extend([Touch(old, entry.seq, entry.kind), Link(entry.seq, entry.seq, old, "revises")])
     version = held.open_version(old)
-    if version is None:
-        return rows
-    rows.append(Closing(old, entry.seq))
+    before, valid = version.valid if version else (), valid_of(parts)
     if any(name == "change" for name, _ in entry.parts):
-        narrowed = cut_off(version.valid, _change_instant(entry, parts))
+        valid, narrowed = _moved(before, valid, entry.at)
     else:
-        narrowed = without(version.valid, valid_of(parts))
-    if narrowed:
-        rows.append(Version(old, entry.seq, END_OF_TIME, narrowed))
+        narrowed = without(before, valid)
+    rows = [*_opening(entry, parts, _lineage(entry, held)), Version(entry.seq, entry.seq, END_OF_TIME, valid)]
+    rows.extend([Touch(old, entry.seq, entry.kind), Link(entry.seq, entry.seq, old, "revises")])
+    if narrowed != before:
+        rows.append(Closing(old, entry.seq))
+        rows.extend(Version(old, entry.seq, END_OF_TIME, left) for left in [narrowed] if left)
     return rows
 
 
-def _change_instant(entry: Entry, parts: Parts) -> int:
-    start = valid_of(parts)[0].start
-    return entry.at if start == START_OF_TIME else start
+def _moved(
+    before: tuple[Interval, ...], valid: tuple[Interval, ...], at: int
+) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
+    """(valid time of the new, what is left of the old) when the world changed; since ``at`` where nothing is said.
+
+    A change that was earlier than the old claim's own beginning is older news: it holds until then and replaces nothing
+    (TIME.6).
+    """
+    since = at if valid[0].start == START_OF_TIME else valid[0].start
+    valid = without(valid, (Interval(START_OF_TIME, since),)) or valid
+    if before and since < before[0].start:
+        return cut_off(valid, before[0].start), before
+    return valid, cut_off(before, since)
 
 
 def _undone(entry: Entry, parts: Parts, held: Held) -> Effects:
