@@ -1,6 +1,7 @@
-"""What counts as a word of a text for search: runs of letters and digits, case and accents aside.
+"""What counts as a word of a text for search: runs of letters and digits, case and Latin accents aside.
 
-The same definition as SQLite's ``unicode61 remove_diacritics 2`` tokenizer for the scripts that Unicode 6.1 knew.
+The same definition as SQLite's ``unicode61 remove_diacritics 2`` tokenizer for the letters that Unicode 6.1 knew. It folds
+an accented letter only where an ASCII letter is under the accent: a Hangul syllable, й and ά stay what they are.
 """
 
 from __future__ import annotations
@@ -9,10 +10,17 @@ import re
 import unicodedata
 
 _WORD = re.compile(r"[^\W_]+")
+_OTHER_CASES = {"ς": "σ", "µ": "μ"}
 
 
 def words(text: str) -> list[str]:
     """The words of ``text`` in order, lower-cased and without accents."""
+    text = text.lower()
     if not text.isascii():
-        text = "".join(each for each in unicodedata.normalize("NFD", text) if not unicodedata.combining(each))
-    return _WORD.findall(text.lower())
+        text = "".join(_folded(each) for each in text if not unicodedata.combining(each))
+    return _WORD.findall(text)
+
+
+def _folded(letter: str) -> str:
+    base = unicodedata.normalize("NFD", letter)[0]
+    return base if base.isascii() and base.isalpha() else _OTHER_CASES.get(letter, letter)
