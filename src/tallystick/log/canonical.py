@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from tallystick.errors import CanonicalError
-from tallystick.model.entry import Entry
+from tallystick.model.entry import FORMAT, Entry
 
 MAX_INTEGER = 2**53 - 1
 SALT_BYTES = 32
@@ -77,7 +77,8 @@ def entry_from_bytes(data: bytes) -> Entry:
     """The entry whose canonical bytes are ``data``.
 
     Raises:
-        CanonicalError: not canonical, a field is missing, unknown, of the wrong type or out of range.
+        CanonicalError: not canonical, a field is missing, of the wrong type or out of range, or unknown to this format;
+            a newer format may have fields of its own (TRAIL.9).
     """
     value = decode(data)
     try:
@@ -99,9 +100,14 @@ def entry_from_bytes(data: bytes) -> Entry:
         encoded = entry_bytes(entry)
     except (KeyError, TypeError, AttributeError) as error:
         raise CanonicalError(f"not an entry: {error!r}") from None
-    if encoded != data:
+    if encoded != data and entry.v <= FORMAT:
         raise CanonicalError("an entry with unknown fields or fields out of order")
     return entry
+
+
+def is_id(text: str) -> bool:
+    """Whether ``text`` is an id as trails, actors and holders have: 32 lower-case hex digits."""
+    return _ID.match(text) is not None
 
 
 def check_entry(entry: Entry) -> None:

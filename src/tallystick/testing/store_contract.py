@@ -1,0 +1,188 @@
+"""What any store must hold to, as a test class and a state machine to inherit (TRAIL.1, 5, 7, 9, TIME.1-3, 8, 9, 12, 13).
+
+::
+
+    class TestMyStore(StoreContract):
+        def make(self, folder): return MyStore(folder)
+        def kept_entries(self, store, log): ...        # (seq, canonical bytes), read without the store's own API
+        def overwrite_entry(self, store, log, seq, canon): ...    # change one, past every guard
+
+The two back doors are there so that the API under test cannot vouch for itself. ``trail_machine(make)`` gives a Hypothesis
+state machine that drives one random history through the reference store and yours and compares both with ``pure_fold``.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tallystick.errors import MachineError, UnknownId
+from tallystick.log.canonical import entry_bytes, entry_from_bytes
+from tallystick.model.entry import EntryKind, Head, LogName
+from tallystick.store.protocol import Selection, Store
+from tallystick.testing.trails import SetClock, trail_over
+from tallystick.trail import Appender, Trail
+from tallystick.trail.verifying import verify_log
+
+HOLDER = "5" * 32
+
+
+def said(appender: Appender, text: str, holder: str = HOLDER) -> int:
+    """Assert ``text`` as a fact and return the claim."""
+    facets = json.dumps({"kind": "fact", "origin": "assistant"}).encode()
+    return appender.add(EntryKind.ASSERTED, {"facets": facets, "text": text.encode()}, holder=holder)
+
+
+class Stopped(Exception):  # noqa: N818
+    """Raised by tests in the middle of a write."""
+
+
+class StoreContract(ABC):
+    """Inherit, and say how a store is made and how its entries are reached behind its back."""
+
+    @abstractmethod
+    def make(self, folder: Path) -> Store:
+        """A store over ``folder``, which may hold what an earlier one left there."""
+
+    @abstractmethod
+    def kept_entries(self, store: Store, log: LogName) -> Iterable[tuple[int, bytes]]:
+        """(seq, canonical bytes) of every entry, in order, by another way than the store's."""
+
+    @abstractmethod
+    def overwrite_entry(self, store: Store, log: LogName, seq: int, canon: bytes) -> None:
+        """Put other bytes in the place of an entry, as someone with the files at hand could."""
+
+    @pytest.fixture
+    def trail(self, tmp_path: Path) -> Iterable[Trail]:
+        """A trail over a fresh store."""
+        made = trail_over(self.make(tmp_path / "trail"), clock=SetClock())
+        yield made
+        made.store.close()
+
+    def test_a_log_that_was_never_written_is_empty(self, trail: Trail) -> None:
+        """TRAIL.5: before the first write every log reads as empty, and is sound."""
+        for log in LogName:
+            with trail.reading(log) as rows:
+                assert rows.head().size == 0
+                assert list(rows.entries()) == []
+                assert rows.believed(Selection(0)) == []
+                assert rows.seq_at(2**52) == -1
+            assert verify_log(trail, log).sound
+
+    def test_there_are_three_logs(self, trail: Trail) -> None:
+        """TRAIL.5: a log by any other name is refused by name."""
+        with pytest.raises((UnknownId, ValueError), match="diary"), trail.reading(LogName("diary")):
+            pass
+
+    def test_what_is_kept_is_what_was_committed(self, trail: Trail) -> None:
+        """TRAIL.1: the entries that lie in the store are those the API shows, and they make the root it states."""
+        with trail.writing() as appender:
+            for n in range(5):
+                said(appender, f"claim {n}")
+        with trail.reading() as rows:
+            shown = [(row.seq, row.canon) for row in rows.entries()]
+        assert list(self.kept_entries(trail.store, LogName.MEMORY)) == shown
+        assert len(shown) == 6
+        assert verify_log(trail, LogName.MEMORY).sound
+
+    def test_leaving_a_write_by_an_exception_leaves_no_trace(self, trail: Trail) -> None:
+        """TRAIL.5: an append is all or nothing, flushed or not, and the next one follows what was there before."""
+        with trail.writing() as appender:
+            said(appender, "kept")
+        before = list(self.kept_entries(trail.store, LogName.MEMORY))
+        for flushed in (False, True):
+            with pytest.raises(Stopped):
+                self._stop_midway(trail, flushed=flushed)
+            assert list(self.kept_entries(trail.store, LogName.MEMORY)) == before
+        with trail.writing() as appender:
+            assert said(appender, "next") == len(before)
+        assert verify_log(trail, LogName.MEMORY).sound
+
+    @staticmethod
+    def _stop_midway(trail: Trail, *, flushed: bool) -> None:
+        with trail.writing() as appender:
+            said(appender, "dropped")
+            if flushed:
+                appender.flush()
+            raise Stopped
+
+    def test_the_head_is_told_once_after_each_commit(self, trail: Trail) -> None:
+        """TRAIL.8: ``committed`` hears the head that readers find from then on, and nothing of a write that failed."""
+        with trail.writing() as appender:
+            said(appender, "first")
+        told: list[Head] = []
+        with trail.store.writing(LogName.MEMORY, told.append) as rows:
+            head = rows.head()
+            assert told == []
+        with pytest.raises(Stopped), trail.store.writing(LogName.MEMORY, told.append):
+            raise Stopped
+        with trail.reading() as reading:
+            assert told == [head] == [reading.head()]
+
+    def test_a_reader_stays_where_it_began(self, trail: Trail, tmp_path: Path) -> None:
+        """TIME.3: a reading that was begun before a commit gives the same answers after it."""
+        with trail.writing() as appender:
+            said(appender, "before")
+        with trail.reading() as rows:
+            head, held = rows.head(), rows.believed(Selection(2**40))
+            with trail.writing() as appender:
+                said(appender, "after")
+            assert rows.head() == head
+            assert rows.believed(Selection(2**40)) == held
+        with trail.reading() as rows:
+            assert rows.head().size == head.size + 1
+
+    def test_the_logs_do_not_touch_each_other(self, trail: Trail) -> None:
+        """ACCESS.1: writing one log neither moves another nor waits for it."""
+        with trail.writing() as appender:
+            said(appender, "in memory")
+            with trail.writing(LogName.ACCESS) as other:
+                other.add(EntryKind.RECALLED, {"query": b"q"})
+        for log, size in ((LogName.MEMORY, 2), (LogName.ACCESS, 2), (LogName.LEDGER, 0)):
+            with trail.reading(log) as rows:
+                assert rows.head().size == size
+            assert verify_log(trail, log).sound
+
+    @pytest.mark.parametrize("field", ["at", "clock", "kind", "actor", "holder", "refs", "parts", "v", "seq"])
+    def test_a_changed_entry_is_named(self, trail: Trail, field: str) -> None:
+        """TRAIL.7: an entry that was changed behind the store's back is found, whatever was changed of it."""
+        with trail.writing() as appender:
+            claims = [said(appender, f"claim {n}") for n in range(6)]
+        with trail.reading() as rows:
+            entry = entry_from_bytes(next(rows.entries(claims[2], claims[2] + 1)).canon)
+        changed: dict[str, Any] = {
+            "at": entry.at + 1, "clock": 1, "kind": EntryKind.RECONFIRMED, "actor": "0" * 32, "holder": "", "refs": (0,),
+            "parts": entry.parts[:1], "v": 2, "seq": entry.seq + 1,
+        }  # fmt: skip
+        self.overwrite_entry(
+            trail.store, LogName.MEMORY, entry.seq, entry_bytes(entry._replace(**{field: changed[field]}))
+        )
+        report = verify_log(trail, LogName.MEMORY)
+        assert not report.sound
+        assert report.checkpoint == "forked"
+        assert report.bad[0].seq == entry.seq
+
+    def test_what_cannot_be_read_is_an_error_of_one_line(self, trail: Trail) -> None:
+        """TRAIL.7: an entry of garbage is reported by ``verify`` and never taken for an entry."""
+        with trail.writing() as appender:
+            claim = said(appender, "claim")
+        self.overwrite_entry(trail.store, LogName.MEMORY, claim, b"\xff{garbage")
+        report = verify_log(trail, LogName.MEMORY)
+        assert report.bad[0].seq == claim
+        assert "\n" not in report.bad[0].what
+
+    def test_a_trail_is_refused_another_trails_log(self, trail: Trail) -> None:
+        """TRAIL.7: one trail never appends to a log that says it is of another."""
+        with trail.writing() as appender:
+            said(appender, "mine")
+        other = trail_over(trail.store, seed=9)
+        told: list[Head] = []
+        with other.store.writing(LogName.ACCESS, told.append) as rows:
+            rows.set_meta("trail", "f" * 32)
+        with pytest.raises(MachineError, match="belongs to another trail"), trail.writing(LogName.ACCESS):
+            pass
