@@ -1,28 +1,31 @@
 """Export and import: a trail as JSON lines and back, byte for byte, every digest checked on the way in.
 
 What is exported are entries, what is left of their parts, and the archive; views are folded anew, keys and keyed digests
-stay behind. An import is all or nothing for each log.
+stay behind. An import is all or nothing.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
-from itertools import groupby
-from typing import Any, BinaryIO
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, BinaryIO, NamedTuple
 
 from tallystick.beliefs import Effects, asks, effects
-from tallystick.errors import CanonicalError, UsageError
+from tallystick.errors import CanonicalError, TallyError, UsageError
 from tallystick.log.canonical import entry_from_bytes, part_digest
 from tallystick.log.merkle import leaf_hash
 from tallystick.model.entry import EntryKind, Head, LogName
 from tallystick.store.protocol import ArchivedEvent, BlockRow, EntryRow, PartRow, Reading, Writing
 from tallystick.trail import Trail
+from tallystick.trail.archive import ArchiveReader, commits, digests_of, manifests
 from tallystick.workflows.reconciling import refile
 
 FORMAT = "tallystick-export/1"
 BATCH = 2000
+_TRAIL_ID = re.compile(r"[0-9a-f]{32}")
 
 
 def export_lines(trail: Trail) -> Iterator[bytes]:
@@ -51,65 +54,107 @@ def _log_lines(rows: Reading) -> Iterator[bytes]:
 def import_lines(trail: Trail, stream: BinaryIO) -> dict[str, int]:
     """Read an export into a trail that is empty; returns the size of each log.
 
+    The memory log is committed last, and a place without it holds no trail: what stops halfway can be done again.
+
     Raises:
-        UsageError: the trail is not empty, or a line is damaged; the message names it and nothing of its log is kept.
+        UsageError: the trail is not empty, or a line is damaged; the message names it and nothing at all is kept.
     """
     if trail.id:
         raise UsageError(f"{trail.store.location}: there is a trail already; import into an empty place with --trail")
-    done: dict[str, int] = {}
-    numbered = ((n, _parsed(n, line)) for n, line in enumerate(stream, 1))
-    header: dict[str, Any] | None = None
-    for is_header, lines in groupby(numbered, key=lambda pair: "export" in pair[1]):
-        if is_header:
-            n, header = list(lines)[-1]
-            if header["export"] != FORMAT:
-                raise UsageError(f"line {n}: an export of format {header['export']!r}, this version reads {FORMAT}")
-        elif header is None:
-            raise UsageError("line 1: not an export; expected a header such as `tally export` writes")
-        else:
-            done[header["log"]] = _import_log(trail, header, lines)
-    if not done:
-        raise UsageError("an empty file is not an export; `tally export FILE` writes one")
-    return done
+    sizes: dict[str, int] = {}
+    with ExitStack() as open_logs:
+        trail_id, taken, header = "", None, Header("", LogName.MEMORY, 0, "")
+        n = 0
+        for n, line in enumerate(stream, 1):
+            value = _parsed(n, line)
+            if "export" in value:
+                if taken is not None:
+                    sizes[header.log] = taken.close(header, n)
+                header = _header(n, value, trail_id, {*sizes, *([header.log] if taken else [])})
+                trail_id = header.trail
+                taken = _Import(open_logs.enter_context(_opened(trail, header)), header)
+            elif taken is None:
+                raise UsageError(f"line {n}: not an export; expected a header such as `tally export` writes")
+            else:
+                _take(taken, n, value)
+        if taken is None:
+            raise UsageError("an empty file is not an export; `tally export FILE` writes one")
+        sizes[header.log] = taken.close(header, n + 1)
+        if LogName.MEMORY not in sizes:
+            raise UsageError("the export has no memory log; it is cut or damaged, nothing was kept")
+    for log in sizes:
+        trail.seal(LogName(log))
+    return sizes
 
 
-def _import_log(trail: Trail, header: dict[str, Any], lines: Iterator[tuple[int, dict[str, Any]]]) -> int:
+class Header(NamedTuple):
+    """The line before a log."""
+
+    trail: str
+    log: LogName
+    size: int
+    root: str
+
+
+def _header(n: int, value: dict[str, Any], trail_id: str, before: set[str]) -> Header:
     try:
-        log, trail_id = LogName(header["log"]), str(header["trail"])
-    except (KeyError, ValueError):
-        raise UsageError("the export's header names no log or no trail") from None
-    trail.outside.create(trail_id)
+        header = Header(str(value["trail"]), LogName(value["log"]), int(value["size"]), str(value["root"]))
+    except (KeyError, ValueError, TypeError):
+        raise UsageError(f"line {n}: a header that names no log, trail, size and root; nothing was kept") from None
+    if value["export"] != FORMAT:
+        raise UsageError(f"line {n}: an export of format {value['export']!r}, this version reads {FORMAT}")
+    if not _TRAIL_ID.fullmatch(header.trail) or (trail_id and header.trail != trail_id):
+        # The id names a folder outside the trail: it must be no path (SEC.2).
+        raise UsageError(
+            f"line {n}: a header of trail {header.trail[:64]!r}; expected 32 hex digits, the same throughout"
+        )
+    if header.log in before:
+        raise UsageError(f"line {n}: a second {header.log} log; nothing was kept")
+    return header
+
+
+@contextmanager
+def _opened(trail: Trail, header: Header) -> Iterator[_Target]:
+    """One log of an empty trail, open for all that follows; views of keyed digests are made as it closes."""
+    trail.outside.create(header.trail)
 
     def committed(head: Head) -> None:
-        trail.outside.write_head(trail_id, log, head)
+        trail.outside.write_head(header.trail, header.log, head)
 
-    with trail.store.writing(log, committed) as rows:
-        rows.set_meta("trail", trail_id)
-        rows.set_meta("log", log)
-        taken = _Import(rows)
-        for n, line in lines:
-            try:
-                taken.take(line)
-            except (CanonicalError, KeyError, ValueError, TypeError) as error:
-                raise UsageError(f"line {n}: {error}; nothing of the {log} log was kept") from None
-        taken.finish()
-        if (taken.frontier.size, taken.frontier.root().hex()) != (header["size"], header["root"]):
-            raise UsageError(
-                f"the {log} log has {taken.frontier.size} entries and another root than the {header['size']} its header "
-                "names; nothing of it was kept"
-            )
-        if log is LogName.MEMORY:
-            rows.file(refile(rows, lambda data: trail.outside.digest(trail_id, data)))
-    trail.seal(log)
-    return taken.frontier.size
+    with trail.store.writing(header.log, committed) as rows:
+        if rows.head().size:
+            raise UsageError(f"{trail.store.location}: has a {header.log} log already; import into an empty place")
+        rows.set_meta("trail", header.trail)
+        rows.set_meta("log", header.log)
+        yield _Target(rows, lambda data: trail.outside.digest(header.trail, data))
+
+
+def _take(taken: _Import, n: int, line: dict[str, Any]) -> None:
+    try:
+        taken.take(line)
+    except (TallyError, KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
+        raise UsageError(f"line {n}: {_said(error)}; nothing was kept") from None
+
+
+def _said(error: Exception) -> str:
+    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+
+
+class _Target(NamedTuple):
+    """Where a log goes, and the digest of the place's own key."""
+
+    rows: Writing
+    digest: Callable[[bytes], bytes]
 
 
 class _Import:
     """Lines of one log on their way in."""
 
-    def __init__(self, rows: Writing) -> None:
-        self._rows = rows
-        self.frontier = rows.frontier()
+    def __init__(self, target: _Target, header: Header) -> None:
+        self._rows = target.rows
+        self._digest = target.digest
+        self._header = header
+        self.frontier = self._rows.frontier()
         self._entries: list[EntryRow] = []
         self._parts: list[PartRow] = []
         self._digests: dict[tuple[int, str], str] = {}
@@ -142,10 +187,34 @@ class _Import:
         entry = entry_from_bytes(canon)
         if entry.seq != self.frontier.size:
             raise CanonicalError(f"entry {entry.seq} where {self.frontier.size} was expected")
+        if (entry.trail, entry.log) != (self._header.trail, self._header.log):
+            raise CanonicalError(f"entry {entry.seq} is of another trail or log than its header says")
+        self._all_parts_taken()
         self._digests.update({(entry.seq, name): digest for name, digest in entry.parts})
         self.frontier.append(leaf_hash(canon))
         self._entries.append(EntryRow(entry.seq, entry.at, canon))
         self._at = entry.at
+
+    def _all_parts_taken(self) -> None:
+        if self._digests:
+            seq, name = next(iter(self._digests))
+            raise CanonicalError(f"part {name!r} of entry {seq} is missing")
+
+    def close(self, header: Header, n: int) -> int:
+        """The end of the log, before line ``n``: everything there, and the archive as the entries commit to it."""
+        try:
+            self._all_parts_taken()
+            self.finish()
+            if (self.frontier.size, self.frontier.root().hex()) != (header.size, header.root):
+                raise CanonicalError(f"{self.frontier.size} entries with another root than its {header.size} entries")
+            if header.log is LogName.MEMORY:
+                check_archive(self._rows)
+                self._rows.file(refile(self._rows, self._digest))
+        except (TallyError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"line {n - 1}: here the {header.log} log ends: {_said(error)}; nothing was kept"
+            ) from None
+        return self.frontier.size
 
     def finish(self) -> None:
         """Write what is held: entries and parts, what they mean, and the archive."""
@@ -172,11 +241,27 @@ class _Import:
         self._rows.apply(made, texts)
 
 
+def check_archive(rows: Reading) -> None:
+    """Hold every archived event against the manifests of its session.
+
+    Raises:
+        CanonicalError, TrailUnreadable: an event is missing, or is not the one that was observed.
+    """
+    reader = ArchiveReader(rows)
+    for name in rows.names("session"):
+        digests = digests_of(manifests(rows, name.seq))
+        for row in rows.session_events(name.seq):
+            if not commits(row, reader.record(row), digests.pop(row.n, b"")):
+                raise CanonicalError(f"archived event {row.event} is not the one that was observed")
+        if digests:
+            raise CanonicalError(f"{len(digests)} archived events of session s{name.seq} are missing")
+
+
 def _parsed(n: int, line: bytes) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError:
-        raise UsageError(f"line {n} is not JSON; the export is cut or damaged, nothing of its log was kept") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"line {n} is not JSON; the export is cut or damaged, nothing was kept") from None
     if not isinstance(value, dict):
         raise UsageError(f"line {n} is not an object; this is no export")
     return value
