@@ -194,6 +194,22 @@ def test_a_private_key_whose_beginning_was_cut_off_is_taken_out() -> None:
     assert result.text.endswith("\ndone")
 
 
+def test_a_key_that_was_cut_does_not_reach_into_the_next_one() -> None:
+    """EVID.9: what stands between a key without an end and the next key is kept."""
+    cut = f"-----BEGIN PRIVATE KEY-----\n{PEM_BODY}"
+    whole = f"{cut}\n-----END PRIVATE KEY-----"
+    expected = "[redacted:private-key]\n\nAll tests pass.\n\n[redacted:private-key]"
+    assert redact(f"{cut}\n\nAll tests pass.\n\n{whole}") == Redaction(expected, {"private-key": 2})
+
+
+def test_secrets_inside_secrets_are_one() -> None:
+    """EVID.9: where two overlap, the whole of both goes, once, whichever was found first."""
+    tail = f"{PEM_BODY}\nSK{HEX[:32]}\n-----END PRIVATE KEY-----"
+    assert redact(f"x:\n{tail}").text == "x:\n[redacted:private-key]"
+    text = f"https://user:ghp_{BODY[:36]}@host"
+    assert redact(text) == Redaction("https://user:[redacted:github-token]@host", {"github-token": 1})
+
+
 STAYS = [
     "commit c2b0273d9f86d081884c7d659a2feaa0c55ad015",
     "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08  file.bin",

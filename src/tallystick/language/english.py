@@ -146,9 +146,9 @@ def _opening(texts: list[str], sequenced: bool) -> Mood | None:
         return Mood.QUESTION
     if first in ("how", "what", "why") and second in ("about", "if", "to", "not"):
         return Mood.QUESTION if second != "to" else Mood.INSTRUCTION
-    if first in en.HEDGE_ADVERBS or any(tuple(texts[: len(opener)]) == opener for opener in en.HEDGED_OPENERS):
+    if first in en.HEDGE_ADVERBS or _opens_with(texts, en.HEDGED_OPENERS):
         return Mood.HYPOTHETICAL
-    if any(tuple(texts[: len(opener)]) == opener for opener in en.REPORT_OPENERS):
+    if _opens_with(texts, en.REPORT_OPENERS):
         return Mood.REPORTED
     if first in ("todo", "wip", "fixme") or (
         first in ("time", "about", "going", "need", "want", "planning", "trying", "yet") and second == "to"
@@ -167,6 +167,16 @@ def _opening(texts: list[str], sequenced: bool) -> Mood | None:
             )
         return Mood.PLAN if sequenced and texts[0] not in ("please", "make", "do", "don't") else Mood.INSTRUCTION
     return _gerund(texts)
+
+
+_OPENERS = frozenset(opener[0] for opener in (*en.HEDGED_OPENERS, *en.REPORT_OPENERS))
+
+
+def _opens_with(texts: list[str], openers: tuple[tuple[str, ...], ...]) -> bool:
+    first = texts[0] if texts else ""
+    if first not in _OPENERS:
+        return False
+    return any(first == opener[0] and tuple(texts[: len(opener)]) == opener for opener in openers)
 
 
 _WH = frozenset(("why", "how", "what", "where", "who", "which", "whose"))

@@ -54,7 +54,7 @@ COORDINATORS = _set(
 )
 """After a comma, these begin another clause; the first one decides."""
 COMPLEMENT_STARTERS = _set(
-    "that which who because so since where while although though whereas and but or as like whose"
+    "that which who because so since where while although though whereas and but or as like whose what how why"
 )
 """After a finite verb, what follows these is no longer the main predicate."""
 ASKING = _set(

@@ -111,11 +111,16 @@ def polarity(sentence: str) -> int:
     return -1 if denials(clause_words(sentence)) % 2 else 1
 
 
+_DENYING = _NEGATIONS.keys() | _IMPLICIT
+
+
 def denials(texts: list[str]) -> int:
     """How many negations deny the predicate of the clause that ``texts`` begins with, "failed to …" counted as one.
 
     Reading stops where that clause ends: at a conjunction, a relative pronoun, or punctuation after a verb.
     """
+    if _DENYING.isdisjoint(texts):
+        return 0
     count = 0
     for i, word in enumerate(texts):
         if i and _ends_clause(texts, i):

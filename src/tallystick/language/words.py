@@ -98,17 +98,20 @@ def _read_chunk(chunk: str) -> tuple[tuple[str, int, int], ...]:
     body = chunk.lstrip(_LEAD)
     lead = len(chunk) - len(body)
     core = body.rstrip(_TRAIL)
-    found = _marks(chunk[:lead], 0)
+    trail = lead + len(core)
+    found = _marks(chunk[:lead], 0) if lead else []
+    if "](" in core:
+        core = _LINK_TARGET.sub("", core).rstrip("])") or core
     if core:
-        if "](" in core:
-            core = _LINK_TARGET.sub("", core).rstrip("])") or core
-        parts = _inner(core)
-        found.extend((w, a + lead, b + lead) for w, a, b in parts)
-    trail = lead + len(body.rstrip(_TRAIL))
-    found.extend(_marks(chunk[trail:], trail))
+        parts = _inner(core) if _INSIDE.search(core) else _core(core)
+        found.extend([(w, a + lead, b + lead) for w, a, b in parts] if lead else parts)
+    if trail < len(chunk):
+        found.extend(_marks(chunk[trail:], trail))
     return tuple(found)
 
 
+_INSIDE = re.compile(r"[—–→*~`\"'’“”]")
+"""Only with one of these can there be emphasis, quotation or a dash inside."""
 _INNER = re.compile(r"[—–→]|[^—–→]+")
 
 
