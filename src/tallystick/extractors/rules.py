@@ -27,8 +27,8 @@ from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts, St
 
 MAX_PER_MESSAGE = {ClaimKind.OUTCOME: 2, ClaimKind.FACT: 2, ClaimKind.DECISION: 3}
 """Of one closing message."""
-MAX_OF_A_TURN = 2
-"""Of what was said between tool calls."""
+MAX_OF_A_TURN = 3
+"""Of what was said between tool calls, the last."""
 MAX_OF_PERSON = 4
 """Of one message of a person."""
 MAX_OUTCOMES = 8
@@ -98,7 +98,7 @@ class RulesExtractor:
         offered = rules_choice.offer_of(closing)
         pasted = "expanded" in event.flags or is_pasted(event.text)
         spoken = [] if pasted else statements(event.text)
-        setting = rules_person.Setting(_asks(closing, offered), self._answered_before)
+        setting = rules_person.Setting(_asks(closing, offered), self._answered_before, "feedback" in event.flags)
         if spoken and rules_person.halts(spoken[0]):
             self._turn = [each for each in self._turn if each.kind is ClaimKind.FACT]
         objection = any(rules_person.objects(each, setting) for each in spoken[:3])
@@ -135,8 +135,8 @@ class RulesExtractor:
         if message is None:
             return
         for report in rules_report.on_the_way(statements(message.text)):
-            if len(self._turn) < MAX_OF_A_TURN:
-                self._turn.append(_candidate(report.kind, report.statement, message))
+            self._turn.append(_candidate(report.kind, report.statement, message))
+        self._turn = self._turn[-MAX_OF_A_TURN:]
 
     def _turn_over(self, spoken: list[Statement], *, objection: bool) -> Iterator[Candidate]:
         """Read the closing message of the turn that just ended. An objection takes back what the turn claims."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tallystick.extractors.rules_statements import Statement, names_something, without_lead
+from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something, without_lead
 
 MAX_PICKED = 3
 MAX_OPTIONS = 12
@@ -35,11 +35,12 @@ _RECOMMENDS = _rx(
     r"my (?:recommendation|suggestion|vote)|"
     r"(?:the )?(?:best|simplest|cleanest|safest|better|right) (?:fix|approach|option|solution|way|"
     r"choice)(?: here)? (?:is|would be)|"
+    r"the fix(?: is|:)|we could\b(?! also)|"
     r"je (?:te |vous )?(?:recommande|suggère|conseille)|ma recommandation|recommandation\s?:)"
 )
 _RECOMMENDING = frozenset(
     "recommend suggest propose go lean leans vote recommendation suggestion best simplest cleanest safest better right "
-    "recommande suggère conseille recommandation".split()
+    "recommande suggère conseille recommandation fix could".split()
 )
 _ASKS_LEAVE = _rx(
     r"(?:want|would you like|do you want|shall|should|ok(?:ay)? for|happy for) (?:me|i|us|we)\b(?: to)? |(?:does|is|"
@@ -124,14 +125,10 @@ def agreed(offer: Offer, reply: str) -> tuple[Statement, ...]:
         return picked
     if len(core.split()) > 25 or not _ASSENT.match(core) or _RESERVATION.search(core):
         return ()
-    if (
-        offer.recommendation is not None
-        and len(offer.recommendation.plain.split()) > 7
-        and names_something(offer.recommendation.plain)
-    ):
-        return (offer.recommendation,)
     if offer.question is not None and _ASKS_LEAVE.search(offer.question.plain) and _has_substance(offer.question.plain):
         return (offer.question,)
+    if offer.recommendation is not None and _is_telling(offer.recommendation):
+        return (offer.recommendation,)
     return offer.points
 
 
@@ -153,6 +150,10 @@ def _alternatives(spoken: Sequence[Statement]) -> tuple[Statement, ...]:
     if _MENU.search(asks) or not any(_OPTION_TALK.search(each.plain) for each in spoken):
         return ()
     return listed[:MAX_OPTIONS]
+
+
+def _is_telling(statement: Statement) -> bool:
+    return len(statement.core.split()) > 7 and names_something(statement.core) and not is_cut_short(statement)
 
 
 def _recommends(statement: Statement) -> bool:

@@ -56,6 +56,7 @@ _PRODUCT_SUBJECT = re.compile(
     r"runtime))\b"
 )
 _ENDS_OPEN = _rx(r"\b(?:it|this|that|them|there)[.!]?$")
+_LINE_NUMBER = _rx(r"\blines? \d|:\d+")
 _VALUE_WORDS = frozenset("port default defaults lives live stored located kept defined version".split())
 _VALUE = _rx(
     r" (?:(?P<port>(?:listens?|runs?|is) on port)|(?P<default>defaults? to)|"
@@ -100,6 +101,13 @@ def is_finding(statement: Statement) -> bool:
     if is_hedged(statement) or is_dangling(statement) or _ends_open(core) or not _FINDING.search(core):
         return False
     return bool(_CAUSE.search(core) or _PRODUCT_SUBJECT.match(core))
+
+
+def is_found(statement: Statement) -> bool:
+    """Whether it can stand as what was found, right after the agent says that it found it."""
+    if statement.introduces or is_hedged(statement) or is_dangling(statement) or _LINE_NUMBER.search(statement.core):
+        return False
+    return names_something(statement.core)
 
 
 def is_fact(statement: Statement, *, answering: bool) -> bool:

@@ -118,6 +118,7 @@ _MEANT = _rx(
     r"(?:it|this|that)['’]s (?:referring|talking|meant|supposed|about)\b|let['’]?s not (?:jump|leave|assume|guess|"
     r"rush|forget|overcomplicate|get ahead|conflate)\b"
 )
+_NOT_SO_FAST = _rx(r"\blet['’]?s not (?:jump|leave|assume|guess|rush|forget|overcomplicate|get ahead|conflate)\b")
 _IS_FINE = _rx(
     r"\bthe (?:\w+ ){1,2}(?:is|was|are) (?:right|fine|correct|intended|intentional|deliberate|expected|ok)\b"
 )
@@ -162,18 +163,26 @@ _REQUIRES = _rx(
     r"(?:le|la|les|l['’]) ?\S+ (?:doit|doivent|devrait)\b"
 )
 _POINTS_BACK = _rx(
-    r"\b(?:it|them|(?:this|that) (?:change|one)|these changes)\b|"
+    r"\b(?:it(?!['’])|them|(?:this|that) (?:change|one)|these changes)\b|"
     r"\b(?:this|that)\b(?= (?:in|to|for|as|is|on|then|should|instead)\b|[.,!]|$)"
 )
 _FIRST_PERSON = _rx(r"(?:i|we|je|on|nous)\b")
 _HALT = _rx(r"(?:let['’]?s not|stop|hold on|pause|don['’]?t|do not|never ?mind|forget|i['’]ll take it|arrête|non)\b")
-_DECIDED_AT_LAST = _rx(rf", (?:so |and |then )?let['’]?s (?:just |also |not )?(?!{_TRIVIAL_LETS})\w+")
+_DECIDED_AT_LAST = _rx(rf"\blet['’]?s (?:just |also |not )?(?!{_TRIVIAL_LETS})\w+")
+_DIRECTS = _rx(
+    r"(?:break|split|use|move|put|keep|make|rename|extract|replace|remove|separate|merge|add|call|name|store|handle|"
+    r"utilise|garde|mets|sépare|renomme|remplace|supprime|ajoute)\b(?: \S+){4,}"
+)
 _ALTERNATIVE = _rx(
     r"(?:can|could) (?:we|you) (?:also |just |please )*(?:use|rename|move|remove|keep|make|switch|replace|drop|"
     r"create|do|have|list)\b"
-    r".{3,200}\b(?:instead|rather than)\b"
+    r".{3,200}\b(?:instead|rather than|explicitly|automatically)\b"
 )
 _CLAUSE = _rx(r"(?:we|it|yes|no|the|i|they|this|that|je|on|c['’]est|il|elle|le|la|les|un|une)\b")
+_DEMANDS_INSIDE = _rx(
+    r"(?:\b(?:mais|et)|,) (?:le|la|les|l['’]) ?\S+ (?:ne )?(?:doit|doivent)\b|(?:\b(?:but|and)|,) the \S+ (?:should|"
+    r"must) (?!work\b)"
+)
 _ENSURE = _rx(r"(?:ensure|make sure) (?:that )?\S+ \S+ \S+")
 _ANSWER = _rx(
     r"(?:put|use|keep|make|call|name|move|skip|drop|leave|remove|simplify|only|just|don['’]?t|do not|without|rather|"
@@ -253,6 +262,8 @@ def _sets_a_rule(core: str, statement: Statement, setting: Setting) -> bool:
 
 
 def _corrects(core: str, statement: Statement, setting: Setting) -> bool:
+    if _NOT_SO_FAST.search(core):
+        return True
     if _OWN_FAULT.search(statement.plain):
         return False
     if _CONDUCT.search(core) and (not statement.is_question or "up" in core):
@@ -284,7 +295,11 @@ def _decides(statement: Statement, setting: Setting) -> bool:
         return True
     if not setting.answered_before:
         return False
+    if _DEMANDS_INSIDE.search(core):
+        return True
     if _DECIDED.match(core) or _DECIDED_AT_LAST.search(core):
+        return True
+    if setting.feedback and _DIRECTS.match(core):
         return True
     return setting.asked and (bool(_ANSWER.match(core)) or _answers_by_number(statement))
 
@@ -293,7 +308,7 @@ def _names_a_demand(statement: Statement) -> bool:
     """Whether the task itself demands something of a named thing; "I want to …" at its beginning is only the task."""
     if statement.start == 0 and _FIRST_PERSON.match(statement.core):
         return False
-    return names_something(statement.core)
+    return names_something(statement.core) or len(statement.core.split()) >= TELLING_WORDS
 
 
 def _answers_by_number(statement: Statement) -> bool:

@@ -53,13 +53,28 @@ _CHOSE_FIRST_PERSON = _rx(
     r"\b(?:is|are) intentional\b"
 )
 _WITH_REASON = _rx(
-    r"\b(?:since|because|so that|to (?:avoid|keep|prevent|eliminate|ensure|match|make|allow|preserve)|"
+    r"\b(?:since|because|so (?:that|the|it|we)|to (?:avoid|keep|prevent|eliminate|ensure|match|make|allow|preserve)|"
     r"for consistency|afin de|pour éviter|car)\b"
 )
 _COMMITS = _rx(
     r"(?:i['’]ll|i will|i['’]m going to|we['’]ll|je vais) (?:also |now |just |instead |then )?"
     r"(?:use|update|switch|add|make|change|move|keep|replace|remove|extract|split|rename|store|fix|create|write|"
     r"introduce|refactor|implement|utiliser|ajouter|garder|remplacer|mettre)\b"
+)
+_APPROACH = _rx(
+    r"(?:the|my) (?:[\w-]+ ){0,3}(?:fix|approach|solution|way forward|remedy)(?: here)?(?: is|:| would be)(?: (?:to|"
+    r"simple|straightforward|clear|:))* |"
+    r"la (?:meilleure |bonne )?(?:solution|correction)(?: est|:) "
+)
+_FOUND = _rx(
+    r"(?:(?:excellent|great|aha|ah|yes|interesting)[!,.] )?(?:i )?found (?:it|the (?:\w+ ){0,2}(?:issue|problem|bug|"
+    r"cause|culprit))\b[^.!]{0,20}[.!]*$|"
+    r"there (?:it is|we go)[.!]*$|(?:that['’]s|this is) (?:it|the (?:bug|issue|problem|cause))[.!]*$|"
+    r"trouvé\b[^.!]{0,20}[.!]*$"
+)
+_LABEL = re.compile(
+    r"^(?:`[^`]{1,80}`|[^—–:`]{1,60}?)(?:\s*\([^)]{0,80}\))?(?:\s+(?:and|in|et|"
+    r"dans)\s+`[^`]{1,80}`)?(?:\s*\([^)]{0,80}\))?\s*(?:—|–|:| - )\s*(?=\S)"
 )
 _POINTS_BACK = _rx(r"\b(?:fix|do|handle|change|update|add|make|implement|use) (?:this|that|it|them|these|those)\b")
 _HOW = _rx(
@@ -96,8 +111,13 @@ def reports(spoken: Sequence[Statement], *, answering: bool) -> list[Report]:
 def on_the_way(spoken: Sequence[Statement]) -> list[Report]:
     """What a message between two tool calls says that outlives the turn: findings, and commitments that say how."""
     found: list[Report] = []
+    before: Statement | None = None
     for statement in spoken:
         core = statement.core
+        after_found = (
+            before is not None and before.paragraph == statement.paragraph and bool(_FOUND.match(before.plain))
+        )
+        before = statement
         if statement.block != "prose" or statement.is_question or not 6 <= len(core.split()) <= 45:
             continue
         if _COMMITS.match(core):
@@ -108,7 +128,12 @@ def on_the_way(spoken: Sequence[Statement]) -> list[Report]:
                 and not _POINTS_BACK.search(core)
             ):
                 found.append(Report(ClaimKind.DECISION, statement))
-        elif not _NARRATION.match(core) and rules_facts.is_finding(statement):
+        elif _APPROACH.match(core):
+            if names_something(core) and not is_cut_short(statement):
+                found.append(Report(ClaimKind.DECISION, statement))
+        elif _NARRATION.match(core):
+            continue
+        elif rules_facts.is_finding(statement) or (after_found and rules_facts.is_found(statement)):
             found.append(Report(ClaimKind.FACT, statement))
     return found
 
@@ -134,9 +159,11 @@ def _finished(statement: Statement, before: Statement | None, length: int) -> Re
     """A finished piece of work; one that says what it was chosen over, or why, is a decision."""
     if rules_facts.names_a_cause(statement):
         return Report(ClaimKind.FACT, statement)
+    labelled = _without_label(statement)
     topic = rules_outcomes.topic_of(statement)
     after_done = rules_outcomes.follows_done(before, statement)
-    if not rules_outcomes.is_outcome(statement, topic, after_done=after_done):
+    forms = (statement,) if labelled is statement else (statement, labelled)
+    if not any(rules_outcomes.is_outcome(form, topic, after_done=after_done) for form in forms):
         return None
     core = statement.core
     if topic:
@@ -145,6 +172,14 @@ def _finished(statement: Statement, before: Statement | None, length: int) -> Re
         return Report(ClaimKind.OUTCOME, statement, "progress")
     explained = length > 6 and (_INSTEAD.search(core) or _WITH_REASON.search(core) or _chose(statement))
     return Report(ClaimKind.DECISION if explained else ClaimKind.OUTCOME, statement)
+
+
+def _without_label(statement: Statement) -> Statement:
+    """A list item as it reads after its label ("`a.py` — Changed …"), else the statement itself."""
+    label = _LABEL.match(statement.core) if statement.block == "list" else None
+    if label is None or label.end() >= len(statement.core):
+        return statement
+    return statement._replace(core=statement.core[label.end() :])
 
 
 def _stated(statement: Statement, answering: bool) -> Report | None:
