@@ -117,6 +117,24 @@ def sample(shared: Path, seed: int, into: Path = SAMPLE_FILE) -> int:
     return len(chosen)
 
 
+def precision(judged: Path = SAMPLE_FILE) -> dict[str, Any]:
+    """Share of the sampled candidates that a reader kept, per kind and over all.
+
+    A reader sets ``verdict`` to ``good`` (a note worth handing over, of the kind it claims, understood as it stands) or
+    ``bad``; candidates without a verdict are left out and counted.
+    """
+    sampled = _read_lines(judged) if judged.exists() else []
+    verdicts = [(each["kind"], each["verdict"] == "good") for each in sampled if each.get("verdict") in ("good", "bad")]
+    total = Counter(kind for kind, _ in verdicts)
+    good = Counter(kind for kind, kept in verdicts if kept)
+    return {
+        "sampled": len(sampled),
+        "unjudged": len(sampled) - len(verdicts),
+        "precision": {kind: wilson(good[kind], total[kind])._asdict() for kind in sorted(total)},
+        "precision_all": wilson(good.total(), total.total())._asdict(),
+    }
+
+
 def candidates_of(shared: Path, session: str) -> Iterator[Offered]:
     """What the rules offer for one session file, with the message that stood before each candidate's event."""
     adapter = CODEX if session.startswith("codex/") else CLAUDE_CODE
