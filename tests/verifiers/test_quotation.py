@@ -71,6 +71,7 @@ REFUSED = {
     "number of a sentence, taken for a list number": ("limit is 30. Do not exceed", "300. Do not exceed", "no_match"),
     "cut number, taken for a list number": ("limit is 30. Do not exceed", "0. Do not exceed", "boundary"),
     "nothing": ("some words", "", "empty"),
+    "only escapes": ("some words - more", r"\n\t\n", "empty"),
     "only marks": ("some words - more", " -- ** … ", "empty"),
 }
 
@@ -144,6 +145,13 @@ def test_pieces_out_of_order_or_of_one_word_are_no_stitch() -> None:
     events = session("first the lock, then the key")
     assert verify_quote("then the key ... first the lock", events).reason == "no_match"
     assert verify_quote("first ... key", events).reason == "no_match"
+
+
+def test_an_echo_hides_no_support() -> None:
+    """QUOTE.1, 6: a quote that our briefing has in other Markdown is still found where a person said it."""
+    events = session(("the —", BRIEFING), "the\n- the")
+    verdict = verify_quote("the\n-", events)
+    assert (verdict.reason, [span.event for span in verdict.spans]) == ("contiguous", ["e1"])
 
 
 @pytest.mark.parametrize("between", [(), ("something else", "more")])

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -180,24 +181,25 @@ def _modal_departs(claim: str, said: str) -> str | None:
 
 
 def _anchor_departs(claim_text: str, claim: str, said: str, quote: str) -> str | None:
-    theirs = anchors(quote) + anchors(said)
-    values = {anchor.value for anchor in theirs} | {anchor.value.removesuffix("()") for anchor in theirs}
+    ours = anchors(claim_text)
+    spelled = [word for word in _WORD.findall(claim.lower()) if word in _SPELLED]
+    if not ours and not spelled:
+        return None
+    theirs = [anchor.value for anchor in chain(anchors(quote), anchors(said) if said != quote else ())]
+    values = {value.removesuffix("()") for value in theirs}
     units: dict[Fraction, set[str]] = defaultdict(set)
-    for quantity in chain.from_iterable(_quantities(anchor.value) for anchor in theirs):
+    for quantity in chain.from_iterable(map(_quantities, theirs)):
         units[quantity.value].add(quantity.unit)
     for word in _WORD.findall(said.lower()):
         if word in _SPELLED:
             units[_SPELLED[word]].add("")
-    for anchor in anchors(claim_text):
-        if anchor.kind in (AnchorKind.NUMBER, AnchorKind.PORT):
+    for anchor in ours:
+        if anchor.kind in (AnchorKind.NUMBER, AnchorKind.PORT) and _quantities(anchor.value):
             if not _number_said(anchor, units):
                 return f"{anchor.kind} '{anchor.value}'"
         elif anchor.value.removesuffix("()") not in values and not _stands(anchor.value, said):
             return f"{_NAMES.get(anchor.kind, 'identifier')} '{anchor.value}'"
-    for word in _WORD.findall(claim.lower()):
-        if word in _SPELLED and _SPELLED[word] not in units:
-            return f"number '{word}'"
-    return None
+    return next((f"number '{word}'" for word in spelled if _SPELLED[word] not in units), None)
 
 
 _NAMES: dict[AnchorKind, str] = {
@@ -212,17 +214,18 @@ def _number_said(anchor: Anchor, said: Mapping[Fraction, set[str]]) -> bool:
     )
 
 
-def _quantities(written: str) -> list[Quantity]:
+@lru_cache(maxsize=4096)
+def _quantities(written: str) -> tuple[Quantity, ...]:
     found = _NUMBER.fullmatch(written.strip().lstrip("#:v"))
     if found is None:
-        return []
+        return ()
     currency, sign, digits, unit = found.groups()
     try:
         value = Fraction(digits.replace(",", "").replace("_", ""))
     except ValueError:
-        return []
+        return ()
     unit = (currency + unit).strip()
-    return [Quantity(-value if sign in ("-", "−") else value, _UNITS.get(unit.lower(), unit.lower()))]
+    return (Quantity(-value if sign in ("-", "−") else value, _UNITS.get(unit.lower(), unit.lower())),)
 
 
 def _stands(value: str, said: str) -> bool:

@@ -84,7 +84,7 @@ def _mask_code(text: str) -> tuple[str, list[Edit]]:
     ticks = [m.span() for m in _TICKS.finditer(text)]
     fenced = {start for start, _, _ in drop}
     free = [t for t in ticks if t[0] not in fenced and not _inside(t[0], starts, code)] if drop else ticks
-    spans = list(_code_spans(text, free))
+    spans = list(_code_spans(text, free, [start for start, _, _ in drop]))
     span_starts = [start for start, _ in spans]
     drop += [(start, end, "") for start, end in free if not _inside(start, span_starts, spans)]
     pieces, last = [], 0
@@ -122,9 +122,12 @@ def _fences(text: str) -> Iterator[tuple[int, int, int, int]]:
         yield *run, begin, len(text)
 
 
-def _code_spans(text: str, ticks: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The insides of inline code: a run of back-ticks to the next run of equal length in the same paragraph."""
-    blanks = [m.start() for m in _BLANK_LINE.finditer(text)] if ticks else []
+def _code_spans(text: str, ticks: list[tuple[int, int]], fences: list[int]) -> Iterator[tuple[int, int]]:
+    """The insides of inline code: a run of back-ticks to the next run of equal length in the same paragraph, which a
+    blank line or a fence ends."""
+    if not ticks:
+        return
+    breaks = sorted(fences + [m.start() for m in _BLANK_LINE.finditer(text)])
     partner: list[int] = [-1] * len(ticks)
     last_of: dict[int, int] = {}
     for n in range(len(ticks) - 1, -1, -1):
@@ -135,16 +138,16 @@ def _code_spans(text: str, ticks: list[tuple[int, int]]) -> Iterator[tuple[int, 
     while n < len(ticks):
         start, end = ticks[n]
         other = partner[n]
-        if other < 0 or end - start > _LONGEST_TICKS or _blank_between(blanks, end, ticks[other][0]):
+        if other < 0 or end - start > _LONGEST_TICKS or _broken(breaks, end, ticks[other][0]):
             n += 1
             continue
         yield end, ticks[other][0]
         n = other + 1
 
 
-def _blank_between(blanks: list[int], start: int, end: int) -> bool:
-    n = bisect_right(blanks, start - 1)
-    return n < len(blanks) and blanks[n] < end
+def _broken(breaks: list[int], start: int, end: int) -> bool:
+    n = bisect_right(breaks, start - 1)
+    return n < len(breaks) and breaks[n] < end
 
 
 def _emphasis(text: str) -> list[Edit]:

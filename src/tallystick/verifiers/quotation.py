@@ -129,7 +129,7 @@ def verify_quotes(
     echoes = _echoes([needle.text for needle in wanted], surfaced)
     found = _search(list(wanted), session, echoes, literally=False)
     for n, needle in as_written.items():
-        if needle in found and found[needle].anywhere() and not found[needles[n]].anywhere():
+        if needle.text and _worth(found[needle]) > _worth(found.get(needles[n])):
             needles[n] = needle
     _search_literally(quotes, needles, found, session, echoes)
 
@@ -187,6 +187,11 @@ def _verdict(found: _Found, pieces: list[list[_Place]]) -> QuoteVerdict:
     if pieces and (chain := pieces_in_order([[(p.order, p.start, p.end, p.event) for p in of] for of in pieces])):
         return QuoteVerdict(Derivation.INFERRED, "stitched", chain, None)
     return QuoteVerdict(Derivation.INFERRED, "boundary" if found.cut else "no_match", (), None)
+
+
+def _worth(found: _Found | None) -> int:
+    """2 with support, 1 with any place, 0 with none."""
+    return 0 if found is None else 2 if found.support else bool(found.negated or found.echo)
 
 
 def _spans(places: list[_Place]) -> tuple[QuoteSpan, ...]:
@@ -278,7 +283,7 @@ def _search_literally(
     literal: dict[_Needle, list[_Needle]] = {}
     for quote, needle in zip(quotes, needles, strict=True):
         record = found.get(needle)
-        if record is None or record.support or record.echo or record.negated:
+        if record is None or record.support:
             continue
         if not _CONTEXT_BOUND.isdisjoint(quote) and (text := fold_literally(quote).text):
             literal.setdefault(_Needle(text), []).append(needle)
@@ -287,7 +292,8 @@ def _search_literally(
     for at, record in _search(list(literal), session, echoes, literally=True).items():
         for needle in literal[at]:
             record.cut |= found[needle].cut
-            found[needle] = record
+            if _worth(record) >= _worth(found[needle]):
+                found[needle] = record
 
 
 def _matcher(texts: list[str]) -> Callable[[str], Iterable[tuple[int, int, int]]]:
