@@ -306,11 +306,13 @@ def test_the_mood_of_a_sentence(said: Mood, sentence: str) -> None:
     assert mood(sentence) is said
 
 
-@pytest.mark.parametrize(("said", "sentence"), EXAMPLES, ids=[sentence[:40] for _, sentence in EXAMPLES])
+UNQUOTED = [(said, sentence) for said, sentence in EXAMPLES if said is not Mood.QUOTED]
+PLAIN = [s for said, s in EXAMPLES if said in ASSERTING and s.endswith(".") and s.isascii() and "," not in s]
+
+
+@pytest.mark.parametrize(("said", "sentence"), UNQUOTED, ids=[sentence[:40] for _, sentence in UNQUOTED])
 def test_markdown_never_hides_the_words(said: Mood, sentence: str) -> None:
     """CHECK.2: emphasis, a list marker, a check mark, surrounding blanks and curly apostrophes change no mood."""
-    if said is Mood.QUOTED:
-        pytest.skip("emphasis around quotation marks is another text")
     plain = sentence.strip("*✅ ").replace("**", "")
     emphasised = " ".join(f"**{word}**" if word.isalpha() else word for word in plain.split(" "))
     for form in (
@@ -324,11 +326,9 @@ def test_markdown_never_hides_the_words(said: Mood, sentence: str) -> None:
         assert mood(form) is said, form
 
 
-@pytest.mark.parametrize("sentence", [sentence for said, sentence in EXAMPLES if said in ASSERTING])
+@pytest.mark.parametrize("sentence", PLAIN)
 def test_a_clause_that_follows_changes_nothing(sentence: str) -> None:
     """CHECK.2: the first main clause decides; what another clause or a parenthesis adds does not unsay it."""
-    if not sentence.endswith(".") or "," in sentence or "—" in sentence or not sentence.isascii():
-        pytest.skip("one plain clause is asked for")
     expected = mood(sentence)
     for more in (", but the deploy will need approval.", "; next I might rebase.", " (it should stay that way)."):
         assert mood(sentence[:-1] + more) is expected, more
@@ -402,11 +402,11 @@ def test_hedges_are_named_in_order(sentence: str, expected: tuple[str, ...]) -> 
     assert hedges(sentence) == expected
 
 
+@pytest.mark.shared_data
+@pytest.mark.skipif(not SHARED.is_dir(), reason="shared data is absent")
 def test_the_development_labels_hold() -> None:
     """CHECK.2, OUTCOME.2: labelled claims and assertions of the development set assert; its hedges and conditionals do not."""
     gold = SHARED / "gold.jsonl"
-    if not gold.is_file():
-        pytest.skip("shared data is absent")
     rows = [json.loads(line) for line in gold.read_text(encoding="utf-8").splitlines() if line.strip()]
     wrong = [
         row["text"]
