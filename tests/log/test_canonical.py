@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,5 @@ def test_no_changed_byte_reads_as_the_same_entry(entry: Entry, data: st.DataObje
     canon = bytearray(canonical.entry_bytes(entry))
     place = data.draw(st.integers(0, len(canon) - 1))
     canon[place] ^= 1 << data.draw(st.integers(0, 7))
-    try:
+    with contextlib.suppress(CanonicalError):
         assert canonical.entry_from_bytes(bytes(canon)) != entry
-    except CanonicalError:
-        pass
