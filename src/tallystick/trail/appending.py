@@ -68,13 +68,18 @@ class Trail:
         if log is not LogName.MEMORY and not self.id:
             with self.writing(LogName.MEMORY):
                 pass
-        with self.store.writing(log, lambda head: self.outside.write_head(self._id, log, head)) as rows:
-            now = self._now()
-            self._open(rows, log)
-            appender = Appender(rows, self._id, log, now, self._entropy)
-            appender.act_as(self._actor)
-            yield appender
-            appender.flush()
+        known = self._id
+        try:
+            with self.store.writing(log, lambda head: self.outside.write_head(self._id, log, head)) as rows:
+                now = self._now()
+                self._open(rows, log)
+                appender = Appender(rows, self._id, log, now, self._entropy)
+                appender.act_as(self._actor)
+                yield appender
+                appender.flush()
+        except BaseException:
+            self._id = known  # A new trail's id went with its first write, and another process may make the trail now.
+            raise
 
     def seal(self, log: LogName = LogName.MEMORY) -> bytes:
         """Sign a checkpoint of where the log stands, keep it outside, and return the note; empty when nothing was written."""

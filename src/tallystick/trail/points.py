@@ -51,13 +51,14 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
 
 
 def _checkpoint_seq(trail: Trail, rows: Reading, path: Path, log: LogName) -> int:
+    mine = rows.meta("trail")
     try:
         note = parse(path.read_bytes())
-        if note.checkpoint.origin != origin(trail.id, log):
-            raise UsageError(f"{path}: a checkpoint of {note.checkpoint.origin}, this log is {origin(trail.id, log)}")
-        public = trail.outside.public_key(trail.id)
+        if note.checkpoint.origin != origin(mine, log):
+            raise UsageError(f"{path}: a checkpoint of {note.checkpoint.origin}, this log is {origin(mine, log)}")
+        public = trail.outside.public_key(mine)
         if public is not None:
-            verify(note, key_name(trail.id), public, check_signature(public))
+            verify(note, key_name(mine), public, check_signature(public))
     except (ProofError, OSError) as error:
         raise UsageError(f"{path}: {error}") from None
     size = note.checkpoint.size

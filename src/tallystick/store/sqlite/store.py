@@ -38,10 +38,10 @@ class SqliteStore:
     def reading(self, log: LogName) -> Iterator[SqliteLog]:
         """See ``protocol.Store``. A log that was never written reads as empty."""
         path = self._path(log)
-        if log not in self._readers and not path.exists():
+        connection = self._reader(log) if log in self._readers or path.exists() else None
+        if connection is None:
             yield SqliteLog(self._empty())
             return
-        connection = self._reader(log)
         try:
             connection.execute("BEGIN")
             yield SqliteLog(connection)
@@ -86,6 +86,8 @@ class SqliteStore:
             return []
         try:
             connection = self._writers.get(log) or self._reader(log)
+            if connection is None:
+                return []
             found = [row[0] for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
             return found or self._check_search(path)
         except apsw.Error as error:
@@ -117,9 +119,13 @@ class SqliteStore:
     def _path(self, log: LogName) -> Path:
         return self.folder / f"{log}.db"
 
-    def _reader(self, log: LogName) -> apsw.Connection:
+    def _reader(self, log: LogName) -> apsw.Connection | None:
+        """None while there is no more than a file: another process is making the log, or was stopped while it did."""
         if log not in self._readers:
             connection = open_database(self._path(log), write=False, vfs=self._vfs)
+            if self._is_blank(connection, log):
+                connection.close()
+                return None
             self._check_version(connection, log)
             self._readers[log] = connection
         return self._readers[log]
@@ -127,7 +133,7 @@ class SqliteStore:
     def _writer(self, log: LogName) -> apsw.Connection:
         if log not in self._writers:
             connection = open_database(self._path(log), write=True, vfs=self._vfs)
-            if self._user_version(connection, log) == 0:
+            if self._is_blank(connection, log):
                 self._create(connection, log)
             self._check_version(connection, log)
             self._writers[log] = connection
@@ -150,6 +156,13 @@ class SqliteStore:
         raise TrailUnreadable(
             f"{self._path(log)}: an empty or foreign database, not a trail; choose another folder with --trail"
         )
+
+    def _is_blank(self, connection: apsw.Connection, log: LogName) -> bool:
+        try:
+            return not connection.execute("SELECT count(*) FROM sqlite_schema").get
+        except apsw.Error as error:
+            connection.close()
+            raise translated(error, self._path(log)) from None
 
     def _user_version(self, connection: apsw.Connection, log: LogName) -> int:
         try:

@@ -1,0 +1,270 @@
+"""The disk fails at every single write in turn, or the process ends there, and the trail is none the worse (TRAIL.5)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tallystick.errors import MachineError
+from tallystick.model.entry import Head, LogName
+from tallystick.store.protocol import Selection
+from tallystick.testing.faulty_disk import FAULTS, FaultyDisk
+from tallystick.testing.store_contract import said
+from tallystick.trail import Trail
+from tallystick.workflows.recall import recall
+from tallystick.workflows.scoping import Scope
+from tests.store.places import believed, on_disk, reports, take_in, write_session
+
+
+def _append(trail: Trail, folder: Path) -> None:
+    with trail.writing() as appender:
+        for n in range(30):
+            said(appender, f"claim {n} of the batch")
+
+
+def _create(trail: Trail, folder: Path) -> None:
+    with trail.writing() as appender:
+        said(appender, "the first")
+
+
+def _ask(trail: Trail, folder: Path) -> None:
+    recall(trail, "the first", Scope(("*",)), as_of=None, kinds=None, limit=5)
+
+
+def _ingest(trail: Trail, folder: Path) -> None:
+    take_in(trail, folder / "session.jsonl")
+
+
+class Doing(NamedTuple):
+    """Something that writes to a trail, on top of what was there before."""
+
+    name: str
+    before: tuple[Callable[[Trail, Path], None], ...]
+    run: Callable[[Trail, Path], None]
+    stride: int = 1
+    """Of the moments, every how-many-th is tried in a test run."""
+
+
+DOINGS = (
+    Doing("creation", (), _create, 4),
+    Doing("append", (_create,), _append, 2),
+    Doing("recall", (_create,), _ask, 3),
+    Doing("ingest", (_create,), _ingest, 5),
+)
+
+
+@pytest.fixture(params=DOINGS, ids=lambda doing: doing.name)
+def doing(request: pytest.FixtureRequest) -> Doing:
+    found = request.param
+    assert isinstance(found, Doing)
+    return found
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """In memory where there is a file system for it: hundreds of trails are made, and syncing is not what is tested."""
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def disk() -> Iterator[FaultyDisk]:
+    made = FaultyDisk()
+    yield made
+    made.unregister()
+
+
+def _prepared(tmp_path: Path, doing: Doing) -> Path:
+    folder = tmp_path / "prepared"
+    folder.mkdir()
+    write_session(folder / "session.jsonl")
+    trail = on_disk(folder, seed=1)
+    for step in doing.before:
+        step(trail, folder)
+    trail.store.close()
+    return folder
+
+
+def _copied(prepared: Path, tmp_path: Path) -> Path:
+    copy = tmp_path / "copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(prepared, copy)
+    return copy
+
+
+def _sizes(folder: Path) -> dict[LogName, int]:
+    found = reports(folder)
+    assert [report.bad for report in found.values()] == [(), (), ()]
+    return {log: report.size for log, report in found.items()}
+
+
+def _once_undisturbed(
+    prepared: Path, tmp_path: Path, doing: Doing
+) -> tuple[int, dict[LogName, int], list[tuple[str, str, str, str]]]:
+    """(operations that change the disk, sizes after, what is believed after) when nothing fails."""
+    folder = _copied(prepared, tmp_path)
+    disk = FaultyDisk()
+    trail = on_disk(folder, vfs=disk.name)
+    doing.run(trail, folder)
+    steps = disk.seen
+    trail.store.close()
+    disk.unregister()
+    return steps, _sizes(folder), believed(folder)
+
+
+def test_every_write_fails_once(tmp_path: Path, doing: Doing, disk: FaultyDisk) -> None:
+    """TRAIL.5: a full, read-only or failing disk at any write gives one line naming the file; the trail stands at a valid
+    size, and the same again completes, in the same process and in a new one."""
+    prepared = _prepared(tmp_path, doing)
+    before = _sizes(prepared)
+    steps, after, beliefs = _once_undisturbed(prepared, tmp_path, doing)
+    assert steps > 3
+    failures = 0
+    for at in range(1, steps + 1, doing.stride):
+        fault, stays = FAULTS[at % len(FAULTS)], at % 2 == 0
+        folder = _copied(prepared, tmp_path)
+        trail = on_disk(folder, vfs=disk.name, seed=at)
+        disk.fail(at, fault, stays=stays)
+        message = _refusal(doing, trail, folder)
+        if message:
+            failures += 1
+            assert str(folder) in message
+            assert ".db" in message
+            assert "\n" not in message
+        disk.mend()
+        _holds_and_completes(folder, doing, before, after, beliefs, f"{fault} at {at} of {steps}")
+        doing.run(trail, folder)
+        trail.store.close()
+        assert [report.bad for report in reports(folder).values()] == [(), (), ()]
+    assert failures > steps // doing.stride // 2
+
+
+def _refusal(doing: Doing, trail: Trail, folder: Path) -> str:
+    """The message of the error, if there was one."""
+    try:
+        doing.run(trail, folder)
+    except MachineError as error:
+        return str(error)
+    return ""
+
+
+def test_the_process_ends_at_every_write(tmp_path: Path, doing: Doing) -> None:
+    """TRAIL.5: a process that ends in the middle of any write leaves a trail that opens, is sound, and goes on."""
+    prepared = _prepared(tmp_path, doing)
+    before = _sizes(prepared)
+    steps, after, beliefs = _once_undisturbed(prepared, tmp_path, doing)
+    stopped = 0
+    for at in range(1, steps + 1, doing.stride * 2):
+        folder = _copied(prepared, tmp_path)
+        stopped += _stops(folder, doing, at)
+        _holds_and_completes(folder, doing, before, after, beliefs, f"stopped at {at} of {steps}")
+    assert stopped > steps // (doing.stride * 2) // 2
+
+
+def _stops(folder: Path, doing: Doing, at: int) -> bool:
+    child = os.fork()
+    if child == 0:
+        try:
+            disk = FaultyDisk()
+            trail = on_disk(folder, vfs=disk.name, seed=at)
+            disk.fail(at, "stop")
+            doing.run(trail, folder)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+
+def _holds_and_completes(
+    folder: Path,
+    doing: Doing,
+    before: dict[LogName, int],
+    after: dict[LogName, int],
+    beliefs: list[tuple[str, str, str, str]],
+    when: str,
+) -> None:
+    sizes = _sizes(folder)
+    for log, size in sizes.items():
+        assert before[log] <= size <= after[log], when
+        # One transaction each but for ingest and recall, which write the trail's own first entries before.
+        assert doing.run in (_ingest, _ask) or size in (before[log], after[log]), when
+    again = on_disk(folder, seed=99)
+    doing.run(again, folder)
+    again.store.close()
+    assert {log: size >= after[log] for log, size in _sizes(folder).items()} == dict.fromkeys(LogName, True), when
+    now = believed(folder)
+    assert sorted(set(now)) == sorted(set(beliefs)), when
+    assert doing.run is _append or now == beliefs or doing.run is _create, when
+
+
+def test_a_recall_that_cannot_be_logged_gives_no_answer(tmp_path: Path, disk: FaultyDisk) -> None:
+    """ACCESS.1: where the access log cannot be written the recall fails, and the memory log is read without harm."""
+    folder = _prepared(tmp_path, DOINGS[2])
+    trail = on_disk(folder, vfs=disk.name)
+    with trail.reading() as rows:
+        size = rows.head().size
+    disk.fail(1, "full", stays=True)
+    with pytest.raises(MachineError, match=r"access\.db: the disk is full"):
+        _ask(trail, folder)
+    with trail.reading() as rows:
+        assert len(rows.believed(Selection(size))) == 1
+    disk.mend()
+    trail.store.close()
+    assert _sizes(folder)[LogName.ACCESS] == 0
+
+
+def test_a_head_that_cannot_be_written_down_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TRAIL.5, 8: where the place outside fails after a commit, what was committed stays and the next command goes on."""
+    folder = _prepared(tmp_path, DOINGS[1])
+    before = _sizes(folder)[LogName.MEMORY]
+    trail = on_disk(folder, seed=5)
+
+    class Full(type(trail.outside)):  # type: ignore[misc]
+        def write_head(self, trail: str, log: LogName, head: Head) -> None:
+            raise MachineError(f"{self.location}: No space left on device")
+
+    trail.outside = Full(folder / "state")
+    with pytest.raises(MachineError, match="No space left"):
+        _append(trail, folder)
+    trail.store.close()
+    assert _sizes(folder)[LogName.MEMORY] == before + 30
+    again = on_disk(folder, seed=6)
+    _append(again, folder)
+    again.store.close()
+    assert _sizes(folder)[LogName.MEMORY] == before + 60
+
+
+def test_a_log_that_was_only_begun_reads_as_empty(tmp_path: Path) -> None:
+    """TRAIL.5: a process that ended between making the file and its tables left nothing; anyone else's tables are refused."""
+    import apsw
+
+    for begun in ("", "PRAGMA journal_mode = WAL"):
+        folder = tmp_path / str(len(begun))
+        (folder / "trail").mkdir(parents=True)
+        database = apsw.Connection(str(folder / "trail" / "memory.db"))
+        database.execute(begun)
+        assert _sizes(folder)[LogName.MEMORY] == 0
+        database.close()
+        trail = on_disk(folder)
+        _create(trail, folder)
+        trail.store.close()
+        assert _sizes(folder)[LogName.MEMORY] == 2
+    foreign = tmp_path / "foreign" / "trail"
+    foreign.mkdir(parents=True)
+    database = apsw.Connection(str(foreign / "memory.db"))
+    database.execute("CREATE TABLE notes (text)")
+    database.close()
+    trail = on_disk(foreign.parent)
+    with pytest.raises(MachineError, match="foreign database"):
+        _create(trail, foreign.parent)
+    with pytest.raises(MachineError, match="foreign database"), trail.reading():
+        pass
+    trail.store.close()
