@@ -385,6 +385,8 @@ REPORT_CASES = [
     ("decision", "I switched to the official install script since the action wraps a command only."),
     ("decision", "Replaced `os.Stat` with `shouldSkip()` instead of patching every call site."),
     ("fact", "The root cause is that go-git never reads `core.excludesfile`."),
+    ("outcome", "Fix: Updated `stripGitEnv()` to strip the variable as well."),
+    ("fact", "Problem: the subprocess inherits `CLAUDECODE` from the parent session, so the CLI refuses to start."),
     ("fact", "The scheduler listens on port 8081."),
     ("fact", "GoReleaser doesn't support a `retry` field in the notarize section."),
 ]
@@ -413,6 +415,39 @@ NOT_REPORTED = [
 def test_narration_plans_and_hedges_report_nothing(words: str) -> None:
     """OUTCOME.2: plans, questions, hedges, conditionals and negations are no outcomes; code speaks for itself."""
     assert offered(session((U, "please do it"), TOOL_CALL, (A, words))) == []
+
+
+ON_THE_WAY = [
+    ("decision", "The cleanest fix: make the test create the directory itself with `os.MkdirAll` before writing."),
+    ("decision", "I'd recommend a timeout of 45 minutes to give adequate buffer."),
+    ("decision", "I'll add tests for `CheckAndNotify` by overriding `HOME` and the address."),
+    ("fact", "The issue is that `core.excludesfile` needs an absolute path."),
+    ("fact", "GoReleaser doesn't support a `retry` field in the notarize section."),
+]
+
+
+@pytest.mark.parametrize(("kind", "words"), ON_THE_WAY)
+def test_findings_and_commitments_between_calls_outlive_the_turn(kind: str, words: str) -> None:
+    """BRIEF.1: what the agent found, and how it went about it, is noted unless the person stops it."""
+    assert kinds_and_texts(session((U, "go"), (A, words), TOOL_CALL, (A, "Ok."))) == {(kind, words)}
+    stopped = offered(session((U, "go"), (A, words), TOOL_CALL, (U, "let's not do this now")))
+    assert [each for each in stopped if each.quote == words and each.kind is ClaimKind.DECISION] == []
+
+
+def test_an_announced_finding_is_a_fact() -> None:
+    """BRIEF.1: the sentence after "Found it." is what was found; a sentence of narration is nothing."""
+    found = offered(
+        session((U, "go"), (A, "Found it. The default `ShutdownTimeout` is 0, so it waits for ever."), TOOL_CALL)
+    )
+    assert [(str(each.kind), each.quote) for each in found] == [
+        ("fact", "The default `ShutdownTimeout` is 0, so it waits for ever.")
+    ]
+
+
+def test_a_short_statement_answers_the_agents_question() -> None:
+    """BRIEF.1: "le prd à utiliser est le prd.md" settles what was asked."""
+    found = offered(session((U, "go"), (A, "Lequel est la source de vérité ?"), (U, "le prd à utiliser est le prd.md")))
+    assert [(str(each.kind), each.text) for each in found] == [("decision", "le prd à utiliser est le prd.md")]
 
 
 def test_what_is_not_done_is_open_and_no_outcome() -> None:

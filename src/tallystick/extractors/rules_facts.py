@@ -21,6 +21,7 @@ _CAUSE = _rx(
     r"happened|crash(?:es|ed)?) because|"
     r"(?:is|was|are|were) caused by|la cause|le problème (?:est|vient|était)|vient de)\b"
 )
+_PROBLEM_LABEL = _rx(r"(?:the )?(?:problem|cause|root cause|bug|issue|why|problème)\s*[:—]\s*(?=\S)")
 _CAUSE_WORDS = frozenset(
     "cause issue problem bug culprit catch error failure turns because caused problème vient".split()
 )
@@ -85,6 +86,8 @@ def about(statement: Statement) -> About:
 
 def names_a_cause(statement: Statement) -> bool:
     """Whether it says why something went wrong, with something named in it."""
+    if _PROBLEM_LABEL.match(statement.core) and len(statement.core.split()) > SHORT_FACT:
+        return not is_hedged(statement) and names_something(statement.core)
     if not _CAUSE_WORDS & statement.words or not _CAUSE.search(statement.core):
         return False
     return not is_hedged(statement) and names_something(statement.core)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something
 from tallystick.model.claim import ClaimKind
 
+SHORT_ANSWER = 16
 TELLING_WORDS = 8
 """A correction without a marker that names nothing needs as many words to say what is corrected."""
 
@@ -183,6 +184,10 @@ _DEMANDS_INSIDE = _rx(
     r"(?:\b(?:mais|et)|,) (?:le|la|les|l['’]) ?\S+ (?:ne )?(?:doit|doivent)\b|(?:\b(?:but|and)|,) the \S+ (?:should|"
     r"must) (?!work\b)"
 )
+_STATES = _rx(
+    r"(?:the|le|la|les|l['’]) ?[^.?!]{2,60}\b(?:is|are|est|sont|sera|should be|shall be) (?!not\b|there\b|"
+    r"still\b)\S"
+)
 _ENSURE = _rx(r"(?:ensure|make sure) (?:that )?\S+ \S+ \S+")
 _ANSWER = _rx(
     r"(?:put|use|keep|make|call|name|move|skip|drop|leave|remove|simplify|only|just|don['’]?t|do not|without|rather|"
@@ -299,9 +304,16 @@ def _decides(statement: Statement, setting: Setting) -> bool:
         return True
     if _DECIDED.match(core) or _DECIDED_AT_LAST.search(core):
         return True
+    if setting.asked and statement.start == 0 and _states(core):
+        return True
     if setting.feedback and _DIRECTS.match(core):
         return True
     return setting.asked and (bool(_ANSWER.match(core)) or _answers_by_number(statement))
+
+
+def _states(core: str) -> bool:
+    """Whether it is a short plain statement about a named thing, which answers what the agent asked."""
+    return len(core.split()) <= SHORT_ANSWER and bool(_STATES.match(core)) and names_something(core)
 
 
 def _names_a_demand(statement: Statement) -> bool:

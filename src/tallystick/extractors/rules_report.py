@@ -76,6 +76,7 @@ _LABEL = re.compile(
     r"^(?:`[^`]{1,80}`|[^—–:`]{1,60}?)(?:\s*\([^)]{0,80}\))?(?:\s+(?:and|in|et|"
     r"dans)\s+`[^`]{1,80}`)?(?:\s*\([^)]{0,80}\))?\s*(?:—|–|:| - )\s*(?=\S)"
 )
+_FIX_LABEL = _rx(r"(?:the )?(?:fix|solution|changes?|result|correction)(?: \([^)]{0,30}\))?\s*[:—]\s*(?=\S)")
 _POINTS_BACK = _rx(r"\b(?:fix|do|handle|change|update|add|make|implement|use) (?:this|that|it|them|these|those)\b")
 _HOW = _rx(
     r"\b(?:using|by (?:\w+ing)|via|instead|rather than|to (?:silence|match|make|avoid|keep|prevent|ensure|allow)|"
@@ -120,7 +121,10 @@ def on_the_way(spoken: Sequence[Statement]) -> list[Report]:
         before = statement
         if statement.block != "prose" or statement.is_question or not 6 <= len(core.split()) <= 45:
             continue
-        if _COMMITS.match(core):
+        if _recommends(statement):
+            if not is_cut_short(statement):
+                found.append(Report(ClaimKind.DECISION, statement))
+        elif _COMMITS.match(core):
             if (
                 _HOW.search(core)
                 and names_something(core)
@@ -133,7 +137,9 @@ def on_the_way(spoken: Sequence[Statement]) -> list[Report]:
                 found.append(Report(ClaimKind.DECISION, statement))
         elif _NARRATION.match(core):
             continue
-        elif rules_facts.is_finding(statement) or (after_found and rules_facts.is_found(statement)):
+        elif rules_facts.is_finding(statement) or (
+            rules_facts.is_found(statement) and (after_found or rules_facts.names_a_cause(statement))
+        ):
             found.append(Report(ClaimKind.FACT, statement))
     return found
 
@@ -175,8 +181,8 @@ def _finished(statement: Statement, before: Statement | None, length: int) -> Re
 
 
 def _without_label(statement: Statement) -> Statement:
-    """A list item as it reads after its label ("`a.py` — Changed …"), else the statement itself."""
-    label = _LABEL.match(statement.core) if statement.block == "list" else None
+    """How a list item reads after its label ("`a.py` — Changed …"), a sentence after "Fix:"; else the statement itself."""
+    label = (_LABEL if statement.block == "list" else _FIX_LABEL).match(statement.core)
     if label is None or label.end() >= len(statement.core):
         return statement
     return statement._replace(core=statement.core[label.end() :])
