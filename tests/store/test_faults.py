@@ -22,6 +22,9 @@ from tallystick.workflows.recall import recall
 from tallystick.workflows.scoping import Scope
 from tests.store.places import believed, on_disk, reports, take_in, write_session
 
+# The engine goes on after some of the faults, such as one in a checkpoint; the driver reports those to nobody in particular.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 
 def _append(trail: Trail, folder: Path) -> None:
     with trail.writing() as appender:

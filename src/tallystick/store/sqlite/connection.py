@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -53,14 +54,23 @@ def open_database(path: Path, *, write: bool, vfs: str | None = None) -> apsw.Co
             f"SQLite {apsw.sqlite_lib_version()} can lose data in WAL mode; install apsw 3.54 or newer"
         )
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if write else apsw.SQLITE_OPEN_READWRITE
+    connection = None
     try:
         connection = _open(path, flags, vfs)
         connection.set_busy_timeout(int(LOCK_TIMEOUT_SECONDS * 1000))
         connection.execute("PRAGMA journal_mode = WAL" if write else "PRAGMA query_only = 1")
         connection.execute("PRAGMA synchronous = FULL")
     except apsw.Error as error:
+        if connection is not None:
+            closed(connection)
         raise translated(error, path) from None
     return connection
+
+
+def closed(connection: apsw.Connection) -> None:
+    """Close, whatever the disk says: what was committed is in the file or its log, and the next opening finds it there."""
+    with contextlib.suppress(apsw.Error):
+        connection.close()
 
 
 def _open(path: Path, flags: int, vfs: str | None) -> apsw.Connection:

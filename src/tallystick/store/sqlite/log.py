@@ -233,40 +233,46 @@ class SqliteLog:
         self._db.execute(_SQL["set_head"], (frontier.size, frontier.to_bytes(), at, epoch))
 
     def apply(self, effects: Effects, texts: Iterable[tuple[int, str]]) -> None:
-        """See ``protocol.Writing``: rows in their order, runs of one kind in one go."""
-        run: list[Any] = []
+        """See ``protocol.Writing``: rows of one kind in one go, since only closings and versions mind their order."""
+        waiting: dict[type, list[Any]] = {kind: [] for kind in _WRITTEN}
         for row in effects:
-            if run and type(row) is not type(run[0]):
-                self._add(run)
-                run = []
-            run.append(row)
-        if run:
-            self._add(run)
+            kind = type(row)
+            if (kind is Closing and waiting[Version]) or (kind is Version and waiting[Closing]):
+                self._write(waiting)
+                waiting = {kind: [] for kind in _WRITTEN}
+            waiting[kind].append(row)
+        self._write(waiting)
         self._db.executemany(_SQL["add_words"], texts)
 
-    def _add(self, run: list[Any]) -> None:
-        kind = type(run[0])
-        if kind is ClaimRow:
-            rows = [(r.claim, bytes.fromhex(r.holder), *r[2:]) for r in run]
-            self._holders.update({row[0]: row[1] for row in rows})
-            self._db.executemany(_SQL["add_claim"], rows)
-        elif kind is Version:
-            self._db.executemany(_SQL["add_version"], [self._version(row) for row in run])
-        elif kind is Closing:
-            self._db.executemany(_SQL["close_version"], [(row.seq, row.claim, END_OF_TIME) for row in run])
-        elif kind is Epoch:
-            self._db.executemany(_SQL["add_epoch"], [(row.seq, row.at) for row in run])
+    def _write(self, waiting: dict[type, list[Any]]) -> None:
+        claims, versions, epochs = waiting[ClaimRow], waiting[Version], waiting[Epoch]
+        if claims:
+            self._add_claims(claims)
+        if waiting[Closing]:
+            closed = [(row.seq, row.claim, END_OF_TIME) for row in waiting[Closing]]
+            self._db.executemany(_SQL["close_version"], closed)
+        if versions:
+            self._db.executemany(_SQL["add_version"], [self._version(row) for row in versions])
+        for kind, statement in _ADD.items():
+            if waiting[kind]:
+                self._db.executemany(_SQL[statement], waiting[kind])
+        if epochs:
+            self._db.executemany(_SQL["add_epoch"], [(row.seq, row.at) for row in epochs])
             self._db.execute("UPDATE head SET epoch = (SELECT count(*) FROM epoch)")
-        else:
-            self._db.executemany(_SQL[_ADD[kind]], run)
+
+    def _add_claims(self, claims: list[ClaimRow]) -> None:
+        ids = {holder: bytes.fromhex(holder) for holder in {row.holder for row in claims}}
+        self._holders = {row.claim: ids[row.holder] for row in claims}
+        self._db.executemany(_SQL["add_claim"], [(row[0], ids[row[1]], *row[2:]) for row in claims])
 
     def _version(self, row: Version) -> tuple[object, ...]:
-        holder = self._holders.get(row.claim)
+        claim, tx_from, tx_to, intervals = row
+        holder = self._holders.get(claim)
         if holder is None:
-            claim = self.claim_row(row.claim)
-            holder = bytes.fromhex(claim.holder) if claim else b""
-        valid = None if row.valid == ALWAYS else json.dumps(row.valid, separators=(",", ":"))
-        return row.claim, row.tx_from, row.tx_to, holder, valid
+            known = self.claim_row(claim)
+            holder = bytes.fromhex(known.holder) if known else b""
+        valid = None if intervals == ALWAYS else json.dumps(intervals, separators=(",", ":"))
+        return claim, tx_from, tx_to, holder, valid
 
     def file(self, keys: Iterable[tuple[bytes, int]]) -> None:
         """See ``protocol.Writing``."""
@@ -290,7 +296,8 @@ class SqliteLog:
         self._db.execute(_SQL["set_meta"], (key, value))
 
 
-_ADD = {VerdictRow: "add_verdict", Touch: "add_touch", Link: "add_link", Name: "add_name"}
+_ADD: dict[type, str] = {VerdictRow: "add_verdict", Touch: "add_touch", Link: "add_link", Name: "add_name"}
+_WRITTEN: tuple[type, ...] = (ClaimRow, Closing, Version, *_ADD, Epoch)
 
 
 def _filtered(sql: str, selection: Selection) -> tuple[str, list[object]]:

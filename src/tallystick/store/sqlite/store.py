@@ -10,7 +10,7 @@ import apsw
 
 from tallystick.errors import MachineError, NewerFormat, TrailUnreadable, TrailUnwritable
 from tallystick.model.entry import Head, LogName
-from tallystick.store.sqlite.connection import LOCK_TIMEOUT_SECONDS, locked, open_database, translated
+from tallystick.store.sqlite.connection import LOCK_TIMEOUT_SECONDS, closed, locked, open_database, translated
 from tallystick.store.sqlite.log import SqliteLog
 from tallystick.store.sqlite.statements import schema
 
@@ -77,7 +77,7 @@ class SqliteStore:
             connection.execute("ROLLBACK")
         except apsw.Error:
             # An I/O error may have rolled back already; a fresh connection starts from what is on disk.
-            self._writers.pop(log).close()
+            closed(self._writers.pop(log))
 
     def check(self, log: LogName) -> list[str]:
         """See ``protocol.Store``: page structure, indexes, and the search index against the texts it was made from."""
@@ -106,13 +106,13 @@ class SqliteStore:
         except apsw.Error as error:
             return [f"search index: {error}"]
         finally:
-            connection.close()
+            closed(connection)
         return []
 
     def close(self) -> None:
         """See ``protocol.Store``."""
         for connection in (*self._readers.values(), *self._writers.values()):
-            connection.close()
+            closed(connection)
         self._readers.clear()
         self._writers.clear()
 
@@ -124,7 +124,7 @@ class SqliteStore:
         if log not in self._readers:
             connection = open_database(self._path(log), write=False, vfs=self._vfs)
             if self._is_blank(connection, log):
-                connection.close()
+                closed(connection)
                 return None
             self._check_version(connection, log)
             self._readers[log] = connection
@@ -143,14 +143,14 @@ class SqliteStore:
         try:
             connection.execute(f"BEGIN IMMEDIATE; {schema()}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT")
         except apsw.Error as error:
-            connection.close()
+            closed(connection)
             raise translated(error, self._path(log)) from None
 
     def _check_version(self, connection: apsw.Connection, log: LogName) -> None:
         version = self._user_version(connection, log)
         if version == SCHEMA_VERSION:
             return
-        connection.close()
+        closed(connection)
         if version > SCHEMA_VERSION:
             raise NewerFormat(f"{self._path(log)}: written by a newer tallystick (format {version}); upgrade this one")
         raise TrailUnreadable(
@@ -161,7 +161,7 @@ class SqliteStore:
         try:
             return not connection.execute("SELECT count(*) FROM sqlite_schema").get
         except apsw.Error as error:
-            connection.close()
+            closed(connection)
             raise translated(error, self._path(log)) from None
 
     def _user_version(self, connection: apsw.Connection, log: LogName) -> int:
