@@ -124,6 +124,8 @@ def governing_negation(before: str, quote: str = "") -> str | None:
         return None
     if quote[:1] in _OPENERS or _NEGATING.isdisjoint(_LETTERS.findall(recent.lower())):
         return None
+    if _NEGATION.search(recent) is None:
+        return None
     clause = _last_clause(recent, quote)
     governing = None
     for found in _NEGATION.finditer(clause):

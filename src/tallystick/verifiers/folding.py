@@ -111,11 +111,10 @@ class Folded(NamedTuple):
 
     def char_span(self, start: int, end: int) -> tuple[int, int]:
         """Character range of ``source`` behind ``text[start:end]``; ``start < end``."""
-        first, last = (start, start + 1), (end - 1, end)
         for step in reversed(self.steps):
-            first = step.before_range(first[0])[0], 0
-            last = 0, step.before_range(last[1] - 1)[1]
-        return first[0], last[1]
+            if step.index()[0]:
+                start, end = step.before_range(start)[0], step.before_range(end - 1)[1]
+        return start, end
 
     def byte_span(self, start: int, end: int) -> tuple[int, int]:
         """UTF-8 byte range of the source behind ``text[start:end]``; ``start < end``."""

@@ -71,6 +71,8 @@ def pieces_in_order(pieces: Sequence[Sequence[Stretch]]) -> tuple[QuoteSpan, ...
 def joined_across_events(quotes: Mapping[int, str], session: Sequence[Event]) -> dict[int, tuple[QuoteSpan, ...]]:
     """Those of the folded ``quotes`` that are the end of one event followed by the start of a later one, with the two
     spans. Each piece has two words or is all its event says."""
+    if not quotes:
+        return {}
     tails: dict[str, list[_Join]] = defaultdict(list)
     heads: dict[str, list[_Join]] = defaultdict(list)
     reach = 0
