@@ -32,12 +32,12 @@ def make_briefing(trail: Trail, scope: Scope, *, as_of: str | None, budget: int)
     """
     with trail.reading() as rows:
         at = point(trail, rows, as_of)
-        beliefs = rows.believed(Selection(at.seq, holders(rows, scope), valid_at=at.at))
+        now = max(trail.clock(), at.at) if as_of is None else at.at
+        beliefs = rows.believed(Selection(at.seq, holders(rows, scope), valid_at=now))
         opposed = _opposed(rows, at.seq, {belief.row.claim for belief in beliefs})
         items = [_item(belief, opposed) for belief in beliefs if belief.text is not None]
         left = len(beliefs) - len(items)
-        now = trail.clock() if as_of is None else at.at
-        made = brief(items, now=now, budget=budget, settle=lambda claim: _settle(rows, claim), left_before=left)
+        made = brief(items, now=now, budget=budget, settle=lambda claim: _settle(rows, claim, at.seq), left_before=left)
     if trail.id:
         _log(trail, made, at)
     return Briefed(made, at)
@@ -75,9 +75,9 @@ def _item(belief: Belief, opposed: dict[int, int]) -> Item:
     )
 
 
-def _settle(rows: Reading, claim: int) -> str:
-    """The command that the newest verdict offers."""
-    for verdict in reversed(rows.verdicts(claim)):
+def _settle(rows: Reading, claim: int, seq: int) -> str:
+    """The command that the newest verdict offers at a point."""
+    for verdict in reversed([verdict for verdict in rows.verdicts(claim) if verdict.seq <= seq]):
         body = next((part.body for part in rows.parts(verdict.seq) if part.name == f"verdict/{claim}"), b"")
         try:
             return str(json.loads(body).get("settle", ""))

@@ -85,7 +85,7 @@ def why(trail: Trail, claim: int, as_of: str | None) -> Provenance:
     quote = parts.get("quote", b"").decode("utf-8", "replace")
     return Provenance(
         at, belief, claim, None if text is None else text.decode("utf-8", "replace"), quote, _object(parts.get("facets", b"")),
-        evidence, history, _answers(trail, claim),
+        evidence, history, _answers(trail, claim, at.at if as_of is not None else None),
     )  # fmt: skip
 
 
@@ -181,9 +181,10 @@ def _what(rows: Reading, kind: str, seq: int, claim: int) -> str:
     return parts.get("because", b"").decode("utf-8", "replace")
 
 
-def _answers(trail: Trail, claim: int) -> tuple[int, ...]:
+def _answers(trail: Trail, claim: int, before: int | None) -> tuple[int, ...]:
+    """Before an instant, where one is given: what the access log held then never changes any more (TIME.3)."""
     with trail.reading(LogName.ACCESS) as rows:
-        entries = (entry_from_bytes(row.canon) for row in rows.entries())
+        entries = (entry_from_bytes(row.canon) for row in rows.entries() if before is None or row.at < before)
         return tuple(entry.seq for entry in entries if claim in dict(entry.xrefs).get(LogName.MEMORY, ()))
 
 
