@@ -23,6 +23,7 @@ from tallystick.verifiers.signals import Signals, signal_of
 
 ADAPTERS = (CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT)
 OWN_LABELS = Path(__file__).parent / "labels" / "outcomes.jsonl"
+HELD_OUT = Path(__file__).parent / "labels" / "outcomes_held_out.jsonl"
 _SAME = {"not_witnessed": "unwitnessed", "not_an_outcome_claim": "none", "not_an_outcome": "none"}
 
 
@@ -69,6 +70,22 @@ def own_labels() -> list[Label]:
     rows = map(json.loads, OWN_LABELS.read_text(encoding="utf-8").splitlines())
     return [
         Label(row["session"], row["line"], -1, row["text"], _SAME.get(row["expected"], row["expected"]), False)
+        for row in rows
+    ]
+
+
+def held_out_labels() -> list[Label]:
+    """Labels of sessions that nobody had read when the rules were written."""
+    rows = map(json.loads, HELD_OUT.read_text(encoding="utf-8").splitlines())
+    return [
+        Label(
+            row["session"],
+            row["locator"].get("line", 0),
+            row["locator"].get("index", -1),
+            row["text"],
+            _SAME.get(row["expected"], row["expected"]),
+            bool(row["doubtful"]),
+        )
         for row in rows
     ]
 
@@ -164,11 +181,12 @@ def figures(found: list[Judged]) -> dict[str, Any]:
 
 
 def run(shared: Path) -> dict[str, Any]:
-    """Figures of both sets."""
+    """Figures of the three sets."""
     transcripts = shared / "data" / "transcripts"
     return {
         "gold": figures(list(judged(gold_labels(shared), transcripts))),
         "own": figures(list(judged(own_labels(), transcripts))),
+        "held out": figures(list(judged(held_out_labels(), transcripts))),
     }
 
 
