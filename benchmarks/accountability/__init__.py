@@ -1,0 +1,1 @@
+"""Whether the trail keeps its word: every byte flipped, processes killed."""
