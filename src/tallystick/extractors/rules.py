@@ -136,7 +136,11 @@ class RulesExtractor:
             return
         for report in rules_report.on_the_way(statements(message.text)):
             self._turn.append(_candidate(report.kind, report.statement, message))
-        self._turn = self._turn[-MAX_OF_A_TURN:]
+        kept = [
+            [each for each in self._turn if (each.kind is ClaimKind.FACT) is is_fact][-MAX_OF_A_TURN:]
+            for is_fact in (True, False)
+        ]
+        self._turn = [each for each in self._turn if each in kept[0] or each in kept[1]]
 
     def _turn_over(self, spoken: list[Statement], *, objection: bool) -> Iterator[Candidate]:
         """Read the closing message of the turn that just ended. An objection takes back what the turn claims."""

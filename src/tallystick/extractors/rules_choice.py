@@ -14,6 +14,8 @@ from tallystick.extractors.rules_statements import Statement, is_cut_short, name
 
 MAX_PICKED = 3
 MAX_OPTIONS = 12
+LONG_SENTENCE = 15
+"""A recommendation of more words needs to name nothing."""
 
 
 class Offer(NamedTuple):
@@ -153,7 +155,8 @@ def _alternatives(spoken: Sequence[Statement]) -> tuple[Statement, ...]:
 
 
 def _is_telling(statement: Statement) -> bool:
-    return len(statement.core.split()) > 7 and names_something(statement.core) and not is_cut_short(statement)
+    length = len(statement.core.split())
+    return length > 7 and (length > LONG_SENTENCE or names_something(statement.core)) and not is_cut_short(statement)
 
 
 def _recommends(statement: Statement) -> bool:

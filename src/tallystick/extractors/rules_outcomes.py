@@ -120,6 +120,7 @@ _EMPTY_OBJECT = _rx(
     r"\b(?:updated|fixed|added|changed|removed|replaced|moved) (?:exactly )?(?:it|this|that|them|these|those|all|"
     r"both|everything)\b"
 )
+_TO_AVOID = _rx(r"\b(?:to (?:eliminate|avoid|prevent)|instead of|rather than)\b")
 _BUG_FIX = _rx(r"(?:bug ?fix|fixed)\b")
 _PROGRESS = _rx(
     r"\b(?:task|tâche|batch|part|section|epic|story|group)s? ?#?[\d.]+|\b(?:setup|discovery|scan|"
@@ -168,4 +169,4 @@ def is_outcome(statement: Statement, topic: str, *, after_done: bool) -> bool:
         return False
     if _EMPTY_OBJECT.search(core):
         return False
-    return len(core.split()) >= TELLING_WORDS or names_something(core)
+    return len(core.split()) >= TELLING_WORDS or names_something(core) or bool(_TO_AVOID.search(core))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from tallystick.extractors import rules_requests
 from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something
 from tallystick.model.claim import ClaimKind
 
@@ -212,7 +213,7 @@ def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
     core = statement.core
     words = core.split()
     if not 3 <= len(words) <= 70 or statement.marker == "[x]" or core.endswith(","):
-        return None
+        return ClaimKind.DECISION if len(words) == 2 and rules_requests.orders_a_file(core) else None
     if statement.block == "heading" or is_cut_short(statement):
         return None
     if _sets_a_rule(core, statement, setting):
@@ -220,7 +221,9 @@ def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
     if setting.answered_before and _corrects(core, statement, setting):
         return ClaimKind.CORRECTION
     if statement.is_question:
-        return ClaimKind.DECISION if setting.answered_before and _ALTERNATIVE.match(core) else None
+        proposes = setting.answered_before and _ALTERNATIVE.match(core)
+        asks = proposes or rules_requests.requests(statement, opening=not setting.answered_before)
+        return ClaimKind.DECISION if asks else None
     if _PREFERENCE.search(core) and not _OWN_FAULT.search(core):
         return ClaimKind.PREFERENCE if not setting.asked or _GENERAL.search(core) else ClaimKind.DECISION
     if _LATER.search(core) and setting.answered_before:
@@ -297,6 +300,8 @@ def _decides(statement: Statement, setting: Setting) -> bool:
     if _ENSURE.match(core) and names_something(core):
         return True
     if _REQUIRES.match(core) and (setting.answered_before or _names_a_demand(statement)):
+        return True
+    if rules_requests.requests(statement, opening=not setting.answered_before):
         return True
     if not setting.answered_before:
         return False

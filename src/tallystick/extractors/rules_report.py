@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tallystick.extractors import rules_facts, rules_loops, rules_outcomes
+from tallystick.extractors import rules_approach, rules_facts, rules_loops, rules_outcomes
 from tallystick.extractors.rules_statements import (
     Statement,
     is_cut_short,
@@ -47,7 +47,7 @@ _FINDINGS_HEADING = _rx(
 _INSTEAD = _rx(r"\b(?:instead of|rather than|in favou?r of|plutôt que|au lieu de)\b| instead\b")
 _CHOSE_FIRST_PERSON = _rx(
     r"\b(?:i|we|i['’]ve|we['’]ve) (?:\w+ )?(?:went with|chose|decided|opted|kept|settled on|deliberately|"
-    r"intentionally|left)\b|^(?:kept|keeping|retained|chose|left)\b|"
+    r"intentionally|left)\b|(?:^|[:,;] |\band )(?:kept|keeping|retained|chose|left)\b|"
     r"^(?:decision|choice|chosen|décision|choix)\b[^:]{0,30}:|\bj['’]ai (?:choisi|retenu|gardé|opté|conservé)\b|"
     r"\b(?:deliberately|intentionally|by design|on purpose)\b|"
     r"\b(?:is|are) intentional\b"
@@ -55,16 +55,6 @@ _CHOSE_FIRST_PERSON = _rx(
 _WITH_REASON = _rx(
     r"\b(?:since|because|so (?:that|the|it|we)|to (?:avoid|keep|prevent|eliminate|ensure|match|make|allow|preserve)|"
     r"for consistency|afin de|pour éviter|car)\b"
-)
-_COMMITS = _rx(
-    r"(?:i['’]ll|i will|i['’]m going to|we['’]ll|je vais) (?:also |now |just |instead |then )?"
-    r"(?:use|update|switch|add|make|change|move|keep|replace|remove|extract|split|rename|store|fix|create|write|"
-    r"introduce|refactor|implement|utiliser|ajouter|garder|remplacer|mettre)\b"
-)
-_APPROACH = _rx(
-    r"(?:the|my) (?:[\w-]+ ){0,3}(?:fix|approach|solution|way forward|remedy)(?: here)?(?: is|:| would be)(?: (?:to|"
-    r"simple|straightforward|clear|:))* |"
-    r"la (?:meilleure |bonne )?(?:solution|correction)(?: est|:) "
 )
 _FOUND = _rx(
     r"(?:(?:excellent|great|aha|ah|yes|interesting)[!,.] )?(?:i )?found (?:it|the (?:\w+ ){0,2}(?:issue|problem|bug|"
@@ -77,11 +67,6 @@ _LABEL = re.compile(
     r"dans)\s+`[^`]{1,80}`)?(?:\s*\([^)]{0,80}\))?\s*(?:—|–|:| - )\s*(?=\S)"
 )
 _FIX_LABEL = _rx(r"(?:the )?(?:fix|solution|changes?|result|correction)(?: \([^)]{0,30}\))?\s*[:—]\s*(?=\S)")
-_POINTS_BACK = _rx(r"\b(?:fix|do|handle|change|update|add|make|implement|use) (?:this|that|it|them|these|those)\b")
-_HOW = _rx(
-    r"\b(?:using|by (?:\w+ing)|via|instead|rather than|to (?:silence|match|make|avoid|keep|prevent|ensure|allow)|"
-    r"so (?:that|it|the)|in favou?r of|without|en utilisant|plutôt)\b"
-)
 _RECOMMENDS = _rx(
     r"\b(?:i(?:['’]d| would)? (?:strongly )?(?:recommend|go with)|my recommendation|i['’]d only|je (?:te |"
     r"vous )?(?:recommande|conseille)|ma recommandation|recommandation\s?:)"
@@ -92,6 +77,23 @@ _CHOOSING = frozenset(
 )
 _RECOMMENDING = frozenset("recommend recommendation go only recommande conseille recommandation".split())
 _IMPERATIVE = _rx(r"(?:fix|add|remove|update|change|replace|use|return|move|make|consider|avoid|run|set|create)\b")
+_PLANS = _rx(
+    r"\b(?:moved|split|deferred|postponed|limited|narrowed|déplacée?s?|découpée?s?|scindée?s?|reportée?s?|"
+    r"rattachée?s?|limitée?s?|"
+    r"recentrée?s?)\b[^.;]{0,80}\b(?:epics?|story|stories|fr ?\d+|mvp|phases?|milestones?|collecte)\b"
+)
+_CHANGES_HEADING = _rx(
+    r"^(?:the |my )?(?:fix|solution|approach|design)(?: \([^)]{0,30}\))?$|\b(?:now (?:uses?|creates?|does|works?|"
+    r"handles?)|"
+    r"changes? made|what(?:['’]s| i)? changed|key (?:changes|improvements|decisions)|how it works|modifs? clés|"
+    r"ce que j['’]ai changé|changements)\b"
+)
+_CHOICE_INSIDE = _rx(
+    r"\b(?:instead of|rather than|kept|keeps|only|so (?:that|it|the|we)|since|because|without|even if|"
+    r"falls? (?:through|back)|"
+    r"per \w+|explicitly|once|matching|must|désormais|même si|pour \w+er|ou|sans)\b"
+)
+_ABOUT_TESTS = _rx(r"\W*(?:[\w./-]*_?tests?\b|(?:added|new|updated) (?:\w+ ){0,3}tests?\b|testing\b)")
 _NEGATED_CHOICE = _rx(r"\b(?:still|but|not|missing|should|expects?|fetched|called)\b|n['’]t\b")
 
 
@@ -114,34 +116,29 @@ def on_the_way(spoken: Sequence[Statement]) -> list[Report]:
     found: list[Report] = []
     before: Statement | None = None
     for statement in spoken:
-        core = statement.core
         after_found = (
             before is not None and before.paragraph == statement.paragraph and bool(_FOUND.match(before.plain))
         )
         before = statement
-        if statement.block != "prose" or statement.is_question or not 6 <= len(core.split()) <= 45:
-            continue
-        if _recommends(statement):
-            if not is_cut_short(statement):
-                found.append(Report(ClaimKind.DECISION, statement))
-        elif _COMMITS.match(core):
-            if (
-                _HOW.search(core)
-                and names_something(core)
-                and not is_hedged(statement)
-                and not _POINTS_BACK.search(core)
-            ):
-                found.append(Report(ClaimKind.DECISION, statement))
-        elif _APPROACH.match(core):
-            if names_something(core) and not is_cut_short(statement):
-                found.append(Report(ClaimKind.DECISION, statement))
-        elif _NARRATION.match(core):
-            continue
-        elif rules_facts.is_finding(statement) or (
-            rules_facts.is_found(statement) and (after_found or rules_facts.names_a_cause(statement))
-        ):
-            found.append(Report(ClaimKind.FACT, statement))
+        if statement.block == "prose" and not statement.is_question and len(statement.core.split()) <= 45:
+            kind = _on_the_way(statement, after_found=after_found)
+            if kind is not None:
+                found.append(Report(kind, statement))
     return found
+
+
+def _on_the_way(statement: Statement, *, after_found: bool) -> ClaimKind | None:
+    length = len(statement.core.split())
+    if length > 3 and rules_approach.commits_to_a_way(statement):
+        return ClaimKind.DECISION
+    if length < 6:
+        return None
+    if _recommends(statement):
+        return None if is_cut_short(statement) else ClaimKind.DECISION
+    if _NARRATION.match(statement.core):
+        return None
+    caused = rules_facts.is_found(statement) and (after_found or rules_facts.names_a_cause(statement))
+    return ClaimKind.FACT if caused or rules_facts.is_finding(statement) else None
 
 
 def is_narration(statement: Statement) -> bool:
@@ -176,7 +173,9 @@ def _finished(statement: Statement, before: Statement | None, length: int) -> Re
         return Report(ClaimKind.OUTCOME, statement, topic)
     if length < 25 and rules_outcomes.is_progress(core):
         return Report(ClaimKind.OUTCOME, statement, "progress")
-    explained = length > 6 and (_INSTEAD.search(core) or _WITH_REASON.search(core) or _chose(statement))
+    explained = length > 5 and (
+        _INSTEAD.search(core) or _WITH_REASON.search(core) or _chose(statement) or _PLANS.search(core)
+    )
     return Report(ClaimKind.DECISION if explained else ClaimKind.OUTCOME, statement)
 
 
@@ -189,7 +188,7 @@ def _without_label(statement: Statement) -> Statement:
 
 
 def _stated(statement: Statement, answering: bool) -> Report | None:
-    if _is_choice(statement):
+    if _is_choice(statement) or _details_a_way(statement):
         return Report(ClaimKind.DECISION, statement)
     if rules_facts.is_fact(statement, answering=answering):
         return Report(ClaimKind.FACT, statement)
@@ -212,6 +211,16 @@ def _is_choice(statement: Statement) -> bool:
     if not first_person and (statement.block != "list" or not _INSTEAD.search(core) or _NEGATED_CHOICE.search(core)):
         return False
     if is_hedged(statement) or _FINDINGS_HEADING.search(statement.heading) or _IMPERATIVE.match(core):
+        return False
+    return names_something(core)
+
+
+def _details_a_way(statement: Statement) -> bool:
+    """Whether a list item under "The fix", "What I changed" or "It now uses" says how, with a choice in it."""
+    if statement.block != "list" or not _CHANGES_HEADING.search(statement.heading) or is_hedged(statement):
+        return False
+    core = statement.core
+    if _IMPERATIVE.match(core) or _ABOUT_TESTS.match(core) or not _CHOICE_INSIDE.search(core):
         return False
     return names_something(core)
 

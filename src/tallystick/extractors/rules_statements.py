@@ -20,7 +20,10 @@ MAX_STATEMENT = 600
 """Longer sentences are no statements that a hand-over note would repeat."""
 
 _READ = frozenset({"prose", "list", "heading"})
-_EMPHASIS = re.compile(r"\*\*|~~|__(?=\S)|(?<=\S)__|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])")
+_EMPHASIS = re.compile(
+    r"\*\*|~~|__(?=\S)|(?<=\S)__|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_(?=[^\s_][^_\n]{0,200}_(?!\w))|"
+    r"(?<=[^\W_])_(?!\w)"
+)
 _CODE_SPAN = re.compile(r"`[^`\n]{1,200}`")
 _MARKER = re.compile(r"[-*+•]|\(?(\d{1,2}|[A-Za-z])[.):]")
 _LEADING_NOISE = re.compile(r"(?:[-*+•>#]+\s|\[[ xX]\]\s|✅|✓|✔️?|❌|⚠️|🔥|🎉|→|-->?)\s*")
@@ -32,7 +35,7 @@ _LEAD = re.compile(
     r"(?:#\d+|yes|yep|yeah|yea|yup|ok|okay|k|hm+|alright|all right|right|so|and|then|well|no|nope|nah|sure|please|"
     r"actually|"
     r"also|oh|ah+|great|cool|thanks|thank you|good|perfect|perfekt|oui|non|d['’]accord|alors|donc|et|parfait|super|bon|"
-    r"wait|hey|sorry|uh|um|but|mais|one more thing|fair enough|got it|done|fixed|fait|c['’]est fait|note|btw)"
+    r"however|wait|hey|sorry|uh|um|but|mais|one more thing|fair enough|got it|done|fixed|fait|c['’]est fait|note|btw)"
     r"(?:\s*[,.!:;…✅-]+\s*|\s+)",
     re.IGNORECASE,
 )

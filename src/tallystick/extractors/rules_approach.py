@@ -1,0 +1,101 @@
+"""How the agent says it will go about the work, and then does: "I'll use `t.Chdir()`, which cleans up after itself".
+
+A commitment counts when its first person intends something (I'll, I need to, we can, let me), its verb designs rather than
+looks around, and it either names what it chose with a verb of choosing, or says how, why or what for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something
+
+
+def _rx(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+TELLING_WORDS = 9
+"""A commitment that names nothing needs as many words."""
+
+_CHOOSING_VERB = "use|switch|replace|keep|put|pass|drop|export|import|fall back|go with|store|reject|require|list|utiliser|garder|remplacer"
+_DESIGNING_VERB = (
+    "add|update|make|change|move|remove|extract|split|rename|fix|create|introduce|refactor|implement|handle|set|wrap|strip|unset|"
+    "convert|include|consolidate|restructure|suppress|skip|inline|resolve|modify|refine|simplify|separate|ajouter|mettre|créer"
+)
+_INTENDS = _rx(
+    r"(?:(?:and|so|now|next|instead|but|also),? )*"
+    r"(?P<who>i['’]ll|i will|i['’]m going to|i need to|i can|i should|we['’]ll|we need to|we can|we could|we should|"
+    r"let me|let['’]?s|"
+    r"je vais|nous allons|(?<=now )|(?<=next )|(?<=next, )) ?(?:(?:also|now|just|instead|then|actually|simply|"
+    r"properly) )*"
+    rf"(?:(?P<choose>{_CHOOSING_VERB})|(?P<design>{_DESIGNING_VERB}))\b(?P<object>.*)"
+)
+_CARRYING_ON = frozenset("update fix make change handle rename remove modify".split())
+"""What "Now …" does with these is the next step of a way that was chosen before."""
+_RESOLVES = _rx(r"(?!let)\w")
+_HOW = _rx(
+    r"\b(?:using|by (?:\w+ing)|via|instead|rather than|so (?:that|it|the|we|they|next)|in favou?r of|without|since|"
+    r"because|"
+    r"explicitly|automatically|by default|which (?:is|handles?|only|gives?|does|will|means|makes?|avoids?)|"
+    r"en utilisant|plutôt|pour "
+    r"(?:éviter|permettre))\b"
+)
+_PURPOSE = _rx(
+    r"\bto (?:also |only |always |properly |still |correctly |never |not )*(?!the\b|a\b|an\b|this\b|that\b|it\b|its\b|"
+    r"both\b|all\b|each\b|"
+    r"every\b|these\b|those\b|our\b|your\b|my\b|main\b|include the\b|reflect\b|find\b|see\b|verify\b|check\b|"
+    r"understand\b|figure\b|"
+    r"confirm\b|test\b|complete\b|cover\b|say\b|verifying\b|continue\b|work\b|do\b|get\b|"
+    r"know\b)(?P<verb>[a-z]{3,})(?![\w./`-])(?= \S)"
+)
+_CHORE = _rx(
+    r"\W*(?:(?!`)[\w'’/-]+ |`[^`]{1,60}` ){0,3}"
+    r"(?:plan|tasks?|todos?|prs?|pull requests?|descriptions?|summary|doc|docs|issues?|comments?|repl(?:y|ies)|branch|"
+    r"commits?|imports?|"
+    r"(?:lint|linter|import|compile|build|formatting|errcheck) (?:issues?|errors?|warnings?)|worktree|"
+    r"(?:sub-?)?agents?|skills?|plugins?|"
+    r"test repo|timing|debug|memory|changelog)\b(?![.`/-])|"
+    r"\W*(?:(?:also|the|this|linear|issue) )*[A-Z]{2,5}-\d+\b|.{0,40}\b(?:this|the|that) new (?!\w+ (?:action|api|"
+    r"library|field)s?\b)"
+)
+_TESTS = _rx(r"\W*(?!`)(?:[\w-]+ ){0,3}(?:(?:tests?|specs?)\b(?! (?:harness|helper|runner))|[\w/-]*_?test\w*\.\w+)")
+_FOLLOWS_THE_CODE = _rx(
+    r"\bto match the (?:actual|real|current|existing|production)\b|\binstead of\b|\bby \w+ing\b|`t\.\w+"
+)
+_POINTS_BACK = _rx(
+    r"\W*(?:this|that|it|them|these|those|both|all)(?: (?:in|for|as|with|all|too|now|first|by|to)\b|\s*$|[.,:;])"
+)
+_LINE_NUMBERS = _rx(r"\blines? \d")
+_PLACES = _rx(r"\b(?:at the (?:end|bottom|top|start)|near the|to the (?:existing )?(?:test )?file)\b")
+_APPROACH = _rx(
+    r"(?:so )?(?:the|my) (?:[\w-]+ ){0,3}(?:fix|approach|solution|way forward|remedy)(?: here)?(?: is|:|"
+    r" would be)(?: (?:to|"
+    r"simple|straightforward|clear|:))* |"
+    r"la (?:meilleure |bonne )?(?:solution|correction)(?: est|:) "
+)
+_DOUBTS = frozenset("might may probably perhaps maybe guess assume possibly peut".split())
+_INTENDING_WORDS = frozenset("i now next we let lets fix approach solution way remedy je nous correction".split())
+
+
+def commits_to_a_way(statement: Statement) -> bool:
+    """Whether a sentence of the agent says how it will do the work, in enough detail to be noted."""
+    core = statement.core
+    if _INTENDING_WORDS.isdisjoint(statement.words) or is_cut_short(statement):
+        return False
+    if _APPROACH.match(core):
+        return names_something(core)
+    intent = _INTENDS.match(core)
+    if intent is None or not _DOUBTS.isdisjoint(statement.words):
+        return False
+    words = intent.group("object")
+    if not intent.group("who") and (intent.group("design") or "").lower() in _CARRYING_ON:
+        return False
+    if _CHORE.match(words) or _LINE_NUMBERS.search(words) or _PLACES.search(words):
+        return False
+    named = names_something(words)
+    if (_TESTS.match(words) and not _FOLLOWS_THE_CODE.search(words)) or (_POINTS_BACK.match(words) and not named):
+        return False
+    if _HOW.search(words) or _PURPOSE.search(words):
+        return named or len(core.split()) >= TELLING_WORDS
+    return bool(intent.group("choose")) and named and bool(_RESOLVES.match(intent.group("who")))
