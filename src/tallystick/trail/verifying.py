@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import sha256
-from itertools import zip_longest
 from typing import NamedTuple
 
 import msgspec
@@ -26,6 +26,7 @@ from tallystick.store.outside import KnownHead, check_signature, key_name, origi
 from tallystick.store.protocol import VIEWS, EntryRow, PartRow, Reading
 from tallystick.trail.appending import Trail
 from tallystick.trail.archive import ArchiveReader, commits, manifest_digests
+from tallystick.trail.differences import first_difference
 
 _KINDS = frozenset(EntryKind)
 
@@ -137,7 +138,8 @@ class _Walk:
         """Everything. A stage that the damage does not let finish is reported at the entry it had come to."""
         self.stopped = not self._finishes(lambda: self.entries(progress), "entries")
         self._finishes(self.head, "head")
-        self._finishes(self.views, "views")
+        for view in VIEWS:
+            self._finishes(partial(self.view, view), f"view {view!r}")
         self._finishes(self.archive, "archive")
 
     def _finishes(self, stage: Callable[[], None], name: str) -> bool:
@@ -244,15 +246,11 @@ class _Walk:
         elif head.at != self._at or head.epoch != len(self._views.epochs):
             self.found(self.size - 1, "the head's time or epoch is not that of the last entry")
 
-    def views(self) -> None:
-        """Every view against the fold."""
-        for view in VIEWS:
-            kept, folded = self.rows.rows(view), self._views.rows(view)
-            for ours, theirs in zip_longest(folded, kept):
-                if theirs != ours:
-                    seqs = [_seq_of(view, row) for row in (ours, theirs) if row is not None]
-                    self.found(min(seqs), f"view {view!r} is not what the entries say")
-                    break
+    def view(self, view: str) -> None:
+        """One view against the fold."""
+        seq = first_difference(view, self._views.rows(view), self.rows.rows(view))
+        if seq is not None:
+            self.found(seq, f"view {view!r} is not what the entries say")
 
     def archive(self) -> None:
         """Every archived event against the manifests, and no event that none of them names."""
@@ -353,12 +351,6 @@ def _known_fields(canon: bytes) -> _Fields:
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
-
-
-def _seq_of(view: str, row: tuple[object, ...]) -> int:
-    place = 1 if view in ("version", "touch", "epoch") else 2 if view == "verdict" else 0
-    seq = row[place]
-    return seq if isinstance(seq, int) else -1
 
 
 def _known_heads(trail: Trail, trail_id: str, log: LogName, against: bytes | None) -> list[KnownHead | str]:
