@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -105,39 +106,52 @@ def entry_from_bytes(data: bytes) -> Entry:
     return entry
 
 
+# Ids, kinds and part names repeat from entry to entry, so most are looked up and not matched again.
+@lru_cache(maxsize=4096)
 def is_id(text: str) -> bool:
     """Whether ``text`` is an id as trails, actors and holders have: 32 lower-case hex digits."""
     return _ID.match(text) is not None
 
 
+@lru_cache(maxsize=4096)
+def _is_name(text: str) -> bool:
+    return _NAME.match(text) is not None
+
+
 def check_entry(entry: Entry) -> None:
     """Raise ``CanonicalError`` unless every field is in its alphabet and range."""
-    ids_hold = (
-        _ID.match(entry.trail) and _ID.match(entry.actor) and (entry.holder == "" or _ID.match(entry.holder))
-    ) and (_NAME.match(entry.kind) and _NAME.match(entry.log))
-    if not ids_hold:
-        raise CanonicalError(f"entry {entry.seq}: ids are 32 lower-case hex digits, kind and log are lower-case words")
-    for number in (entry.seq, *entry.refs, entry.v):
-        if type(number) is not int or not 0 <= number <= MAX_INTEGER:
-            raise CanonicalError(f"entry {entry.seq}: {number!r} is not an integer of 0 … 2^53−1")
-    for instant in (entry.at, entry.clock):
-        if type(instant) is not int or not -MAX_INTEGER <= instant <= MAX_INTEGER:
-            raise CanonicalError(f"entry {entry.seq}: {instant!r} is not an instant in microseconds")
-    before = ""
+    check_fields(entry)
     for name, digest in entry.parts:
-        if name <= before or not _NAME.match(name) or not _DIGEST.match(digest):
-            raise CanonicalError(
-                f"entry {entry.seq}: part {name!r} is out of order, misnamed, or its digest is not 64 hex digits"
-            )
+        if not _DIGEST.match(digest):
+            raise CanonicalError(f"entry {entry.seq}: the digest of part {name!r} is not 64 hex digits")
+
+
+def check_fields(entry: Entry) -> None:
+    """``check_entry`` for an entry whose digests ``part_digest`` just made, or are about to be compared with it."""
+    _, _, seq, at, clock, _, _, _, refs, parts, xrefs, v = entry
+    ids_hold = is_id(entry.trail) and is_id(entry.actor) and (entry.holder == "" or is_id(entry.holder))
+    if not (ids_hold and _is_name(entry.kind) and _is_name(entry.log)):
+        raise CanonicalError(f"entry {seq}: ids are 32 lower-case hex digits, kind and log are lower-case words")
+    for number in (seq, *refs, v):
+        if type(number) is not int or not 0 <= number <= MAX_INTEGER:
+            raise CanonicalError(f"entry {seq}: {number!r} is not an integer of 0 … 2^53−1")
+    for instant in (at, clock):
+        if type(instant) is not int or not -MAX_INTEGER <= instant <= MAX_INTEGER:
+            raise CanonicalError(f"entry {seq}: {instant!r} is not an instant in microseconds")
+    before = ""
+    for name, _ in parts:
+        if name <= before or not _is_name(name):
+            raise CanonicalError(f"entry {seq}: part {name!r} is out of order or misnamed")
         before = name
-    _check_xrefs(entry)
+    if xrefs:
+        _check_xrefs(entry)
 
 
 def _check_xrefs(entry: Entry) -> None:
     before = ""
     for log, seqs in entry.xrefs:
         in_range = all(type(seq) is int and 0 <= seq <= MAX_INTEGER for seq in seqs)
-        if log <= before or not _NAME.match(log) or not seqs or not in_range:
+        if log <= before or not _is_name(log) or not seqs or not in_range:
             raise CanonicalError(
                 f"entry {entry.seq}: references into log {log!r} are empty, out of order or out of range"
             )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from tallystick.beliefs import Effects, asks, effects
 from tallystick.errors import MachineError, TrailUnreadable
-from tallystick.log.canonical import check_entry, encode, entry_bytes, part_digest
+from tallystick.log.canonical import check_fields, encode, entry_bytes, part_digest
 from tallystick.log.merkle import leaf_hash
 from tallystick.model.entry import Entry, EntryKind, Head, LogName
 from tallystick.model.temporal import DAY, Instant
@@ -197,9 +197,9 @@ class Appender:
         bodies = parts or {}
         digests = []
         for name in sorted(bodies):
-            salt = self.salt()
-            self._parts.append(PartRow(seq, name, salt, bodies[name]))
-            digests.append((name, part_digest(salt, bodies[name])))
+            salt, body = self.salt(), bodies[name]
+            self._parts.append(PartRow(seq, name, salt, body))
+            digests.append((name, part_digest(salt, body)))
         entry = Entry(
             self._trail,
             self._log,
@@ -213,7 +213,7 @@ class Appender:
             tuple(digests),
             tuple(xrefs),
         )
-        check_entry(entry)
+        check_fields(entry)
         canon = entry_bytes(entry)
         leaf = leaf_hash(canon)
         self._frontier.append(leaf)
