@@ -13,12 +13,21 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
-from tallystick.extractors import rules_choice, rules_facts, rules_loops, rules_person, rules_plan, rules_report
+from tallystick.extractors import (
+    rules_approach,
+    rules_choice,
+    rules_facts,
+    rules_loops,
+    rules_person,
+    rules_plan,
+    rules_report,
+)
 from tallystick.extractors.rules_statements import (
     Statement,
     is_cut_short,
     is_dangling,
     is_pasted,
+    names_something,
     plain_words,
     statements,
 )
@@ -134,8 +143,9 @@ class RulesExtractor:
         message, self._closing = self._closing, None
         if message is None:
             return
-        for report in rules_report.on_the_way(statements(message.text)):
-            self._turn.append(_candidate(report.kind, report.statement, message))
+        spoken = statements(message.text)
+        for report in rules_report.on_the_way(spoken):
+            self._turn += _understood(report, spoken, message)
         kept = [
             [each for each in self._turn if (each.kind is ClaimKind.FACT) is is_fact][-MAX_OF_A_TURN:]
             for is_fact in (True, False)
@@ -251,6 +261,20 @@ def _in_context(
         elif report.topic == "build":
             return None
     return _candidate(report.kind, statement, event)
+
+
+def _understood(report: rules_report.Report, spoken: list[Statement], event: Event) -> list[Candidate]:
+    """What is reported on the way; a commitment that names nothing takes in the sentence before it, or is left out."""
+    statement = report.statement
+    if report.kind is ClaimKind.DECISION and not rules_approach.stands_alone(statement):
+        place = spoken.index(statement)
+        before = spoken[place - 1] if place else None
+        if before is None or not _stand_together(before, statement) or is_dangling(before):
+            return []
+        statement = _joined(before, statement, event.text)
+        if not names_something(statement.plain):
+            return []
+    return [_candidate(report.kind, statement, event)]
 
 
 def _may_follow(first: Statement, second: Statement) -> bool:

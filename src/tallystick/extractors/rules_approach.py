@@ -15,10 +15,13 @@ def _rx(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-TELLING_WORDS = 9
-"""A commitment that names nothing needs as many words."""
+TELLING_WORDS = 11
+"""A commitment that names nothing needs as many words to be understood alone."""
 
-_CHOOSING_VERB = "use|switch|replace|keep|put|pass|drop|export|import|fall back|go with|store|reject|require|list|utiliser|garder|remplacer"
+_CHOOSING_VERB = (
+    "use|switch|replace|keep|put|pass|drop|export|import|fall back|go with|store|reject|require|list|utiliser|garder|"
+    "remplacer"
+)
 _DESIGNING_VERB = (
     "add|update|make|change|move|remove|extract|split|rename|fix|create|introduce|refactor|implement|handle|set|wrap|strip|unset|"
     "convert|include|consolidate|restructure|suppress|skip|inline|resolve|modify|refine|simplify|separate|ajouter|mettre|créer"
@@ -56,7 +59,7 @@ _CHORE = _rx(
     r"(?:lint|linter|import|compile|build|formatting|errcheck) (?:issues?|errors?|warnings?)|worktree|"
     r"(?:sub-?)?agents?|skills?|plugins?|"
     r"test repo|timing|debug|memory|changelog)\b(?![.`/-])|"
-    r"\W*(?:(?:also|the|this|linear|issue) )*[A-Z]{2,5}-\d+\b|.{0,40}\b(?:this|the|that) new (?!\w+ (?:action|api|"
+    r"\W*(?:(?:also|the|this|linear|issue) )*[A-Z]{2,5}-\d+\b|.*\b(?:this new|(?:use|call) the new) (?!\w+ (?:action|api|"
     r"library|field)s?\b)"
 )
 _TESTS = _rx(r"\W*(?!`)(?:[\w-]+ ){0,3}(?:(?:tests?|specs?)\b(?! (?:harness|helper|runner))|[\w/-]*_?test\w*\.\w+)")
@@ -66,6 +69,7 @@ _FOLLOWS_THE_CODE = _rx(
 _POINTS_BACK = _rx(
     r"\W*(?:this|that|it|them|these|those|both|all)(?: (?:in|for|as|with|all|too|now|first|by|to)\b|\s*$|[.,:;])"
 )
+_POINTS = _rx(r"\b(?:this|that existing|these|those) ")
 _LINE_NUMBERS = _rx(r"\blines? \d")
 _PLACES = _rx(r"\b(?:at the (?:end|bottom|top|start)|near the|to the (?:existing )?(?:test )?file)\b")
 _APPROACH = _rx(
@@ -76,6 +80,13 @@ _APPROACH = _rx(
 )
 _DOUBTS = frozenset("might may probably perhaps maybe guess assume possibly peut".split())
 _INTENDING_WORDS = frozenset("i now next we let lets fix approach solution way remedy je nous correction".split())
+
+
+def stands_alone(statement: Statement) -> bool:
+    """Whether a commitment is understood without the sentence before it."""
+    return names_something(statement.core) or (
+        len(statement.core.split()) >= TELLING_WORDS and not _POINTS.search(statement.core)
+    )
 
 
 def commits_to_a_way(statement: Statement) -> bool:
@@ -97,5 +108,5 @@ def commits_to_a_way(statement: Statement) -> bool:
     if (_TESTS.match(words) and not _FOLLOWS_THE_CODE.search(words)) or (_POINTS_BACK.match(words) and not named):
         return False
     if _HOW.search(words) or _PURPOSE.search(words):
-        return named or len(core.split()) >= TELLING_WORDS
+        return True
     return bool(intent.group("choose")) and named and bool(_RESOLVES.match(intent.group("who")))

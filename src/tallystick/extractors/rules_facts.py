@@ -56,6 +56,18 @@ _PRODUCT_SUBJECT = re.compile(
     r"(?:`?[\w-]+`? )?(?:linter|compiler|API|CLI|server|config|library|plugin|runner|action|harness|framework|SDK|"
     r"runtime))\b"
 )
+_PROBLEMS_HEADING = _rx(
+    r"\b(?:issues?|findings?|problems?|bugs?|concerns?|problèmes?|constats?|critical|high|major|medium|haute?s?|critiques?)\b"
+)
+_SOLVED_HEADING = _rx(
+    r"\b(?:fixed|resolved|addressed|fixes|pre-?existing|no |none|good|corrigée?s?|résolus?|traitée?s?|next|action items|"
+    r"recommend\w*|suggest\w*)"
+)
+_DEFECT = _rx(
+    r"\b(?:not|never|cannot|can['’]t|doesn['’]t|isn['’]t|missing|without|silently|panics?|ignores?|ignored|bypass(?:es)?|skips?|"
+    r"lacks?|leaks?|unchecked|brittle|races?|wrong|invalid|incomplete|n['’]\w+ (?:ni|pas|que)|ne \w+ (?:pas|que)|sans|refuse|"
+    r"invalides?|incomplète?s?|fuite|absente?s?|manquante?s?|tolère|accepte|acceptée?s?)\b"
+)
 _ENDS_OPEN = _rx(r"\b(?:it|this|that|them|there)[.!]?$")
 _LINE_NUMBER = _rx(r"\blines? \d|:\d+")
 _VALUE_WORDS = frozenset("port default defaults lives live stored located kept defined version".split())
@@ -98,6 +110,16 @@ def _ends_open(core: str) -> bool:
     return len(core.split()) < SHORT_FACT and bool(_ENDS_OPEN.search(core))
 
 
+def is_review_finding(statement: Statement) -> bool:
+    """Whether it is an item of a review's list of problems that says what is wrong with a thing it names in code marks."""
+    if statement.block != "list" or "`" not in statement.core or len(statement.core.split()) < SHORT_FACT:
+        return False
+    heading = statement.heading
+    if not _PROBLEMS_HEADING.search(heading) or _SOLVED_HEADING.search(heading):
+        return False
+    return bool(_DEFECT.search(statement.core)) and not is_hedged(statement)
+
+
 def is_finding(statement: Statement) -> bool:
     """Whether it states a limit or demand of a named tool: what a tool supports, requires, never does."""
     core = statement.core
@@ -118,6 +140,8 @@ def is_fact(statement: Statement, *, answering: bool) -> bool:
     core = statement.core
     if about(statement).subject and '"' not in core:
         return not is_hedged(statement) and names_something(core)
+    if is_review_finding(statement):
+        return True
     if statement.block == "list" or _CODE_SUBJECT.match(core) or is_dangling(statement) or is_hedged(statement):
         return False
     if _ends_open(core):

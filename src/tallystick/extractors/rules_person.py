@@ -169,7 +169,7 @@ _POINTS_BACK = _rx(
     r"\b(?:this|that)\b(?= (?:in|to|for|as|is|on|then|should|instead)\b|[.,!]|$)"
 )
 _FIRST_PERSON = _rx(r"(?:i|we|je|on|nous)\b")
-_HALT = _rx(r"(?:let['’]?s not|stop|hold on|pause|don['’]?t|do not|never ?mind|forget|i['’]ll take it|arrête|non)\b")
+_HALT = _rx(r"(?:let['’]?s not|stop|hold on|pause|don['’]?t|do not|never ?mind|forget|arrête|non)\b")
 _DECIDED_AT_LAST = _rx(rf"\blet['’]?s (?:just |also |not )?(?!{_TRIVIAL_LETS})\w+")
 _DIRECTS = _rx(
     r"(?:break|split|use|move|put|keep|make|rename|extract|replace|remove|separate|merge|add|call|name|store|handle|"

@@ -19,6 +19,9 @@ from tallystick.extractors.rules_statements import (
 )
 from tallystick.model.claim import ClaimKind
 
+LONG_ITEM = 10
+"""A list item of as many words says how something works without naming anything."""
+
 
 class Report(NamedTuple):
     """One sentence of a message and what it reports."""
@@ -171,11 +174,11 @@ def _finished(statement: Statement, before: Statement | None, length: int) -> Re
     core = statement.core
     if topic:
         return Report(ClaimKind.OUTCOME, statement, topic)
+    if _PLANS.search(core):
+        return Report(ClaimKind.DECISION, statement)
     if length < 25 and rules_outcomes.is_progress(core):
         return Report(ClaimKind.OUTCOME, statement, "progress")
-    explained = length > 5 and (
-        _INSTEAD.search(core) or _WITH_REASON.search(core) or _chose(statement) or _PLANS.search(core)
-    )
+    explained = length > 5 and (_INSTEAD.search(core) or _WITH_REASON.search(core) or _chose(statement))
     return Report(ClaimKind.DECISION if explained else ClaimKind.OUTCOME, statement)
 
 
@@ -222,7 +225,7 @@ def _details_a_way(statement: Statement) -> bool:
     core = statement.core
     if _IMPERATIVE.match(core) or _ABOUT_TESTS.match(core) or not _CHOICE_INSIDE.search(core):
         return False
-    return names_something(core)
+    return names_something(core) or len(core.split()) >= LONG_ITEM
 
 
 def _is_detail(report: Report) -> bool:

@@ -19,6 +19,9 @@ END_OF_LONG_TEXT = 4_000
 MAX_STATEMENT = 600
 """Longer sentences are no statements that a hand-over note would repeat."""
 
+TITLE_WORDS = 8
+"""A line of more words above a list is a sentence, not its title."""
+
 _READ = frozenset({"prose", "list", "heading"})
 _EMPHASIS = re.compile(
     r"\*\*|~~|__(?=\S)|(?<=\S)__|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_(?=[^\s_][^_\n]{0,200}_(?!\w))|"
@@ -174,6 +177,8 @@ def _statements(source: str, base: int) -> Iterator[Statement]:
     for sentence in sentences(source):
         if previous is not None and _breaks(source, previous, sentence):
             paragraph += 1
+        if previous is not None and _is_title(source, previous, sentence):
+            colon_line = plain_words(previous.text).lower()
         previous = sentence
         if sentence.block not in _READ or len(sentence.text) > MAX_STATEMENT:
             continue
@@ -209,6 +214,18 @@ def _statement(
 def _breaks(source: str, before: Sentence, after: Sentence) -> bool:
     between = source[before.end : after.start]
     return "\n\n" in between or before.block != after.block or ("\n" in between and after.block == "list")
+
+
+def _is_title(source: str, before: Sentence, item: Sentence) -> bool:
+    """Whether a short line without a full stop stands right above a list: "Changes so far", then its items."""
+    if item.block != "list" or before.block != "prose" or not 1 < len(before.text.split()) <= TITLE_WORDS:
+        return False
+    starts_line = before.start == 0 or source[before.start - 1] == "\n"
+    return (
+        starts_line
+        and before.text[-1].isalnum() | before.text.endswith(("`", ")"))
+        and source[before.end : item.start].strip(" -*+•") == "\n"
+    )
 
 
 def _is_bold_line(text: str) -> bool:
