@@ -224,6 +224,81 @@ def test_chat_tasks_and_questions_give_nothing(words: str) -> None:
     assert [each for each in found if each.kind is not ClaimKind.RULE or "until" not in words] == []
 
 
+REQUESTS = [
+    "can you add it in the deployment workflow level?",
+    "can we import the id package as checkpointID in trailers.go?",
+    "could we also just remove default then, and list all the others explicitly",
+    "can we also log the new session ID that we fall back to?",
+    "please update our showSuggestion method with this example from brew:",
+    "add another option which runs `app reset --force` when the user wants to discard the work",
+    "if the file is missing, print a warning that names it",
+    "we need to have a more robust solution for stale lock files",
+    "I would like to have a better indication in the logs that a review is running",
+    "what I'm trying to achieve is something like git does for unknown commands",
+    "when listing branches we tell people to pull `main` first, can we just do this automatically instead?",
+    "j'aimerais que la logique créée ici soit réutilisable pour d'autres projets",
+    "utilise _bmad-output/planning/prd.md.",
+    "Utilise prd.md",
+]
+
+
+@pytest.mark.parametrize("words", REQUESTS)
+def test_a_request_that_shapes_the_product_is_a_decision(words: str) -> None:
+    """BRIEF.1: what a person asks for in mid-session, and how it is to be, settles it."""
+    found = offered(session((U, "hello"), (A, "I have looked at the code of the scheduler."), (U, words)))
+    assert [(str(each.kind), each.origin) for each in found] == [("decision", U)]
+    assert found[0].text in words
+
+
+NO_REQUESTS = [
+    "can you run the linter on `a.py`?",
+    "can you update the PR description?",
+    "can you create a new branch for the parser?",
+    "could you explain what `parse()` returns for an empty file?",
+    "can we do this in the git hooks directly or do we need to do it in code?",
+    "what can we use for the `cache` module?",
+    "can you use the code-review skill for `a.py`?",
+    "add a test for `parse()`",
+    "add it",
+    "keep going",
+    "skip 5, 7 and 8",
+    "show me the list of open issues",
+    "peux-tu expliquer `a.py` ?",
+]
+
+
+@pytest.mark.parametrize("words", NO_REQUESTS)
+def test_chores_and_requests_for_information_settle_nothing(words: str) -> None:
+    """BRIEF.1: running, reviewing, committing, testing, showing, explaining are the work of the day."""
+    assert offered(session((U, "hello"), (A, "I have looked at the code of the scheduler."), (U, words))) == []
+
+
+OPENINGS = [
+    ("can you add a standard MIT license?", []),
+    ("Can you:\n\n- propose a good format for it\n- suggest categories for all of the changes", []),
+    ("Manual testing is showing:\n\n- the commit `abc` has no trailer at all", []),
+    ("for now can we create the directory but not commit its contents?", 1),
+    ("create me a CODEOWNERS file, attach the maintainers group as default for all", 1),
+    (
+        "`make lint` fails. However, I want the parameters that are complained about retained. "
+        "Mark them ignored with inline directives.",
+        ["However, I want the parameters that are complained about retained."],
+    ),
+    (
+        "The exit path should be like:\n\n1. if the error is a SilentError, do not print anything\n"
+        '2. if it says "unknown command" call showSuggestion()\n3. yes',
+        ["if the error is a SilentError, do not print anything", 'if it says "unknown command" call showSuggestion()'],
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), OPENINGS)
+def test_of_the_opening_task_its_constraints_are_decisions(words: str, expected: list[str] | int) -> None:
+    """BRIEF.1: the task that opens a session is no decision; what it demands, excludes or fixes is."""
+    found = [each.text for each in offered(session((U, words)))]
+    assert found == ([words] if expected == 1 else expected)
+
+
 def test_case_27_a_standing_constraint_is_a_rule_whatever_comes_after() -> None:
     """Failure case 27: a person's standing constraint is kept as a rule, also when unrelated work follows it."""
     found = offered(
@@ -434,6 +509,114 @@ def test_findings_and_commitments_between_calls_outlive_the_turn(kind: str, word
     assert [each for each in stopped if each.quote == words and each.kind is ClaimKind.DECISION] == []
 
 
+WAYS = [
+    "I can use `json.Decoder.DisallowUnknownFields()`.",
+    "I need to make the regex stricter by requiring the ID to be followed by whitespace or end of string.",
+    "Now I need to update `mergeJSON` to also reject unknown keys.",
+    "I'll use `t.Chdir()` which handles cleanup automatically.",
+    "We can list them explicitly and put the Claude logic after the switch.",
+    "I'll add a helper function to make the command string testable, then add a test for it.",
+    "I'll fix the test expectations to match the actual error messages.",
+    "Let me remove the `else if` blocks so that telemetry stays off in scripts.",
+    "Now add a `.gitignore` in `docs/generated/` to ignore everything except itself.",
+    "Je vais utiliser `serde_yaml` pour éviter un second parseur.",
+]
+
+
+@pytest.mark.parametrize("words", WAYS)
+def test_the_way_the_agent_takes_is_a_decision(words: str) -> None:
+    """BRIEF.1: a stated way that is then taken, and that nobody objects to, is noted; contested or stopped, it is not."""
+    assert ("decision", words) in kinds_and_texts(session((U, "go"), (A, words), TOOL_CALL, (A, "Ok."), (U, "thanks")))
+    assert offered(session((U, "go"), (A, words), (U, "thanks"))) == []
+    contested = offered(
+        session((U, "go"), (A, words), TOOL_CALL, (A, "Ok."), (U, "no, that is wrong, it breaks `b.py`"))
+    )
+    assert words not in [each.quote for each in contested]
+
+
+NO_WAYS = [
+    "Let me check `a.py` to see what it does.",
+    "I'll run the tests to verify the fix in `a.py`.",
+    "I need to read `config.go` since it holds the defaults.",
+    "Now let me update the tests to pass the `long` parameter.",
+    "I need to add the `agent` import.",
+    "Let me update the task list to reflect `a.py`.",
+    "Now update `explain.go` to use the shared function.",
+    "I'll use the code-simplifier agent to simplify `a.py`.",
+    "Let me add it at the end of the file.",
+    "Let me fix both to avoid this.",
+    "Maybe I could perhaps use `t.Chdir()` instead.",
+]
+
+
+@pytest.mark.parametrize("words", NO_WAYS)
+def test_looking_around_and_chores_are_no_way_taken(words: str) -> None:
+    """BRIEF.1: reading, running, wiring and bookkeeping choose nothing."""
+    assert offered(session((U, "go"), (A, words), TOOL_CALL, (A, "Ok."), (U, "thanks"))) == []
+
+
+def test_a_way_that_names_nothing_takes_in_the_sentence_it_rests_on() -> None:
+    """QUOTE.1: the quote then holds both sentences; alone it would not be understood and is left out."""
+    why, way = "The `nilerr` linter still flags the variable.", "Let me use the positive check instead."
+    found = offered(session((U, "go"), (A, f"{why} {way}"), TOOL_CALL, (A, "Ok.")))
+    assert [(str(each.kind), each.quote) for each in found] == [("decision", f"{why} {way}")]
+    assert offered(session((U, "go"), (A, way), TOOL_CALL, (A, "Ok."))) == []
+    assert offered(session((U, "go"), (A, f"{why}\n\n{way}"), TOOL_CALL, (A, "Ok."))) == []
+
+
+def test_of_a_long_turn_the_last_ways_and_findings_are_kept() -> None:
+    """EVID.10: at most three ways and three findings of one turn, however many were said."""
+    said = [
+        one
+        for n in range(9)
+        for one in (
+            (A, f"I'll use `lib{n}` since it is there."),
+            TOOL_CALL,
+            (A, f"The issue is that `m{n}` fails."),
+            TOOL_CALL,
+        )
+    ]
+    found = [each.text for each in offered(session((U, "go"), *said))]
+    assert found == [
+        text
+        for n in (6, 7, 8)
+        for text in (f"I'll use `lib{n}` since it is there.", f"The issue is that `m{n}` fails.")
+    ]
+
+
+DETAILS = [
+    ("decision", "The workflow now uses `retry@v3` with:\n- **timeout: 60** - 60 minute timeout per attempt"),
+    ("decision", "Ce que j’ai changé\n- `prd.md` : LLM local ou cloud, même si le local est disponible"),
+    ("decision", "The fix:\n1. **Future types** - any unmatched value of the enum falls through to the default format"),
+    (
+        "decision",
+        "Two types:\n1. **`types.go`** — Split `raw` into two: kept `raw` for `Stop`, added `promptRaw` for the rest.",
+    ),
+    ("decision", "J’ai déplacé les templates en Epic 0 dans `epics.md`."),
+    ("outcome", "Moved the templates to `docs/templates`."),
+    ("fact", "Problèmes trouvés\n- `validate_config` n’exige pas `cloud_model` quand le mode choisi est cloud"),
+    (
+        "fact",
+        "### Critical issues\n- `id.Generate()` panics on a failure of the random source and never returns an error",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "words"), DETAILS)
+def test_list_items_are_read_under_their_title(kind: str, words: str) -> None:
+    """BRIEF.1: an item under "the fix" that says how is a decision, one under "issues" that names a defect a fact."""
+    found = offered(session((U, "please do it"), TOOL_CALL, (A, words)))
+    assert [str(each.kind) for each in found] == [kind]
+    assert found[0].quote in words
+
+
+@pytest.mark.parametrize("title", ["### Issues fixed", "Next issues", "Action items", "Changes"])
+def test_a_defect_that_was_dealt_with_is_no_fact(title: str) -> None:
+    """OUTCOME.2: the same item under "fixed" or "next steps" is not reported as what is wrong now."""
+    words = f"{title}\n- `validate_config` never asks for `cloud_model` when the mode is cloud"
+    assert [each for each in offered(session((U, "go"), (A, words))) if each.kind is ClaimKind.FACT] == []
+
+
 def test_an_announced_finding_is_a_fact() -> None:
     """BRIEF.1: the sentence after "Found it." is what was found; a sentence of narration is nothing."""
     found = offered(
@@ -553,6 +736,12 @@ ADVERSARIAL = [
     "\n" * 500_000 + "1." * 250_000,
     '"q?"=' * 200_000,
     "we should not " * 70_000,
+    "can you add " * 80_000,
+    "I'll use to also only " * 45_000,
+    "if a b, " * 120_000,
+    "_a " * 330_000,
+    "i want to please also " * 45_000,
+    "word\n- `a` not\n" * 60_000,
 ]
 
 
@@ -591,6 +780,8 @@ def test_statements_are_slices_in_order(text: str) -> None:
         ("**Fixed** the _old_ bug", "Fixed the old bug"),
         ("keep `__init__` and `a*b*c`", "keep `__init__` and `a*b*c`"),
         ("snake_case_name stays", "snake_case_name stays"),
+        ("use _out/a.md and _out/b.md", "use _out/a.md and _out/b.md"),
+        ("the trailing_ one and _so it is_", "the trailing_ one and so it is"),
         ("- [ ] check\n  it", "check it"),
         ("MAX_RETRIES * 2 * 3", "MAX_RETRIES * 2 * 3"),
     ],

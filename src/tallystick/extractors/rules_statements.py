@@ -23,10 +23,8 @@ TITLE_WORDS = 8
 """A line of more words above a list is a sentence, not its title."""
 
 _READ = frozenset({"prose", "list", "heading"})
-_EMPHASIS = re.compile(
-    r"\*\*|~~|__(?=\S)|(?<=\S)__|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_(?=[^\s_][^_\n]{0,200}_(?!\w))|"
-    r"(?<=[^\W_])_(?!\w)"
-)
+_EMPHASIS = re.compile(r"\*\*|~~|__(?=\S)|(?<=\S)__|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
+_UNDERSCORED = re.compile(r"(?<![\w/])_(?=[^\s_])([^_\n]{1,200})(?<=\S)_(?!\w)")
 _CODE_SPAN = re.compile(r"`[^`\n]{1,200}`")
 _MARKER = re.compile(r"[-*+•]|\(?(\d{1,2}|[A-Za-z])[.):]")
 _LEADING_NOISE = re.compile(r"(?:[-*+•>#]+\s|\[[ xX]\]\s|✅|✓|✔️?|❌|⚠️|🔥|🎉|→|-->?)\s*")
@@ -115,10 +113,15 @@ def _without_emphasis(text: str) -> str:
     pieces: list[str] = []
     place = 0
     for span in _CODE_SPAN.finditer(text):
-        pieces.extend((_EMPHASIS.sub("", text[place : span.start()]), span.group()))
+        pieces.extend((_unmarked(text[place : span.start()]), span.group()))
         place = span.end()
-    pieces.append(_EMPHASIS.sub("", text[place:]))
+    pieces.append(_unmarked(text[place:]))
     return "".join(pieces)
+
+
+def _unmarked(text: str) -> str:
+    """``text`` without stars, and without underscores that come in pairs; a lone one belongs to a name (QUOTE.1)."""
+    return _EMPHASIS.sub("", _UNDERSCORED.sub(r"\1", text) if "_" in text else text)
 
 
 def without_lead(plain: str) -> str:
