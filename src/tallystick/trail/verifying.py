@@ -10,13 +10,15 @@ import contextlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import msgspec
 
 from tallystick.beliefs import Effects, asks, effects
 from tallystick.errors import CanonicalError, ProofError, TrailUnreadable
-from tallystick.log.canonical import check_entry, decode, entry_bytes, is_id
+from tallystick.log.canonical import check_fields, decode, entry_bytes, is_digest, is_id
 from tallystick.log.checkpoint import Note, parse, verify
 from tallystick.log.merkle import EMPTY_ROOT, Frontier, leaf_hash
 from tallystick.model.entry import FORMAT, Entry, EntryKind, LogName
@@ -29,6 +31,8 @@ from tallystick.trail.archive import ArchiveReader, commits, manifest_digests
 from tallystick.trail.differences import first_difference
 
 _KINDS = frozenset(EntryKind)
+_PAST_THE_LAST = 2**63
+"""Beyond every seq that a store can hold."""
 
 
 class Bad(NamedTuple):
@@ -197,6 +201,14 @@ class _Walk:
         except CanonicalError as error:
             self.found(row.seq, str(error))
             return None
+        facts = entry.seq, entry.log, entry.trail, entry.at
+        in_time = entry.at >= self._at or entry.kind == EntryKind.CLOCK_REPAIRED
+        if facts != (row.seq, self.log, self.trail, row.at) or not in_time:
+            self._misfit(entry, row, in_time=in_time)
+        self._at = entry.at
+        return entry._replace(seq=row.seq)
+
+    def _misfit(self, entry: Entry, row: EntryRow, *, in_time: bool) -> None:
         wrong = [
             name
             for name, holds in (
@@ -204,27 +216,25 @@ class _Walk:
                 ("log", entry.log == self.log),
                 ("trail id", entry.trail == self.trail),
                 ("time column", entry.at == row.at),
-                ("time, which went back", entry.at >= self._at or entry.kind == EntryKind.CLOCK_REPAIRED),
+                ("time, which went back", in_time),
             )
             if not holds
         ]
-        if wrong:
-            self.found(row.seq, f"the entry's {', '.join(wrong)} does not fit")
-        self._at = entry.at
-        return entry
+        self.found(row.seq, f"the entry's {', '.join(wrong)} does not fit")
 
     def _fold(self, entry: Entry, found: list[PartRow], made: Effects) -> Effects:
         committed = dict(entry.parts)
         bodies: dict[str, bytes] = {}
-        for part in found:
-            digest = committed.pop(part.name, None)
+        for _, name, salt, body in found:
+            digest = committed.pop(name, None)
             if digest is None:
-                self.found(entry.seq, f"part {part.name!r} is not one of the entry's")
-            elif len(part.salt) != 32 or sha256(part.salt + part.body).hexdigest() != digest:
-                self.found(entry.seq, f"part {part.name!r} is not what the entry commits to")
-            bodies[part.name] = part.body
-        for name in committed:
-            self.found(entry.seq, f"part {name!r} is missing and no entry says that it was erased")
+                self.found(entry.seq, f"part {name!r} is not one of the entry's")
+            elif len(salt) != 32 or sha256(salt + body).hexdigest() != digest:
+                self.found(entry.seq, f"part {name!r} is not what the entry commits to")
+            bodies[name] = body
+        for name, digest in committed.items():
+            what = "is missing and no entry says that it was erased" if is_digest(digest) else "has a damaged digest"
+            self.found(entry.seq, f"part {name!r} {what}")
         if entry.kind not in _KINDS or entry.v > FORMAT:
             self.unknown += 1
         if entry.kind == EntryKind.OBSERVED and entry.refs:
@@ -290,29 +300,35 @@ class _Grouped:
     """Parts in order, handed out by entry."""
 
     def __init__(self, rows: Iterator[PartRow]) -> None:
-        self._rows = rows
-        self._next = next(rows, None)
+        self._groups = groupby(rows, itemgetter(0))
+        self._seq = -1
+        self._parts: list[PartRow] = []
+        self._advance()
+
+    def _advance(self) -> None:
+        self._seq, parts = next(self._groups, (_PAST_THE_LAST, iter(())))
+        self._parts = list(parts)
 
     def take(self, seq: int) -> tuple[list[PartRow], list[int]]:
         """The parts of entry ``seq``, and the seqs of parts before it that nobody took."""
-        mine: list[PartRow] = []
         extra: list[int] = []
-        while self._next is not None and self._next.seq <= seq:
-            if self._next.seq == seq:
-                mine.append(self._next)
-            else:
-                extra.append(self._next.seq)
-            self._next = next(self._rows, None)
+        while self._seq < seq:
+            extra += [self._seq] * len(self._parts)
+            self._advance()
+        if self._seq > seq:
+            return [], extra
+        mine = self._parts
+        self._advance()
         return mine, extra
 
     def rest(self) -> list[int]:
         """Seqs of the parts after the last entry."""
-        _, extra = self.take(2**62)
+        _, extra = self.take(_PAST_THE_LAST - 1)
         return extra
 
 
 def _read(canon: bytes) -> Entry:
-    """The entry, read by a fast decoder and held to be canonical by encoding it again."""
+    """The entry, read by a fast decoder and held to be canonical by encoding it again; the digests, by the parts."""
     try:
         fields = _known_fields(canon)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -328,10 +344,10 @@ def _read(canon: bytes) -> Entry:
         fields.holder,
         tuple(fields.refs),
         tuple(fields.parts.items()),
-        tuple((log, tuple(seqs)) for log, seqs in fields.xrefs.items()),
+        tuple((log, tuple(seqs)) for log, seqs in fields.xrefs.items()) if fields.xrefs else (),
         fields.v,
     )
-    check_entry(entry)
+    check_fields(entry)
     if entry.v <= FORMAT and entry_bytes(entry) != canon:
         raise CanonicalError("the entry is not in canonical form")
     return entry

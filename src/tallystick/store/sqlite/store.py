@@ -80,7 +80,7 @@ class SqliteStore:
             closed(self._writers.pop(log))
 
     def check(self, log: LogName) -> list[str]:
-        """See ``protocol.Store``: page structure, indexes, and the search index against the texts it was made from."""
+        """See ``protocol.Store``: page structure, tables and triggers, and the search index against its texts."""
         path = self._path(log)
         if not path.exists():
             return []
@@ -89,11 +89,21 @@ class SqliteStore:
             if connection is None:
                 return []
             found = [row[0] for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
-            return found or self._check_search(path)
+            return found or self._check_schema(connection) or self._check_search(path)
         except apsw.Error as error:
             return [str(translated(error, path))]
+        except UnicodeDecodeError as error:
+            return [f"{path}: text that is no UTF-8: {error}"]
         except MachineError as error:
             return [str(error)]
+
+    def _check_schema(self, connection: apsw.Connection) -> list[str]:
+        """What guards the entries is still there, and every table is what the statements take it for (TRAIL.1)."""
+        empty = self._empty()
+        wanted, kept = _schema_of(empty), _schema_of(connection)
+        empty.close()
+        names = sorted(name for name in wanted.keys() | kept.keys() if wanted.get(name) != kept.get(name))
+        return [f"the schema of {name} was changed" for name in names]
 
     def _check_search(self, path: Path) -> list[str]:
         """FTS5 checks itself by a write that writes nothing, so it is asked on a connection that may write."""
@@ -180,3 +190,12 @@ class SqliteStore:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise TrailUnwritable(f"{self.folder}: {error.strerror}; choose another folder with --trail") from None
+
+
+def _schema_of(connection: apsw.Connection) -> dict[str, str]:
+    """Name → statement of everything but the tables that the search index keeps for itself."""
+    rows = connection.execute(
+        "SELECT CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema"
+        " WHERE sql IS NOT NULL AND tbl_name NOT LIKE 'words!_%' ESCAPE '!'"
+    )
+    return {str(name, "utf-8", "replace"): str(sql, "utf-8", "replace") for name, sql in rows}
