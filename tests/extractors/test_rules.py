@@ -257,6 +257,7 @@ NO_REQUESTS = [
     "could you explain what `parse()` returns for an empty file?",
     "can we do this in the git hooks directly or do we need to do it in code?",
     "what can we use for the `cache` module?",
+    "can you keep the old parser for `a.py` or should we drop it?",
     "can you use the code-review skill for `a.py`?",
     "add a test for `parse()`",
     "add it",
@@ -545,7 +546,7 @@ NO_WAYS = [
     "I'll use the code-simplifier agent to simplify `a.py`.",
     "Let me add it at the end of the file.",
     "Let me fix both to avoid this.",
-    "Maybe I could perhaps use `t.Chdir()` instead.",
+    "I can use `t.Chdir()`, which perhaps handles the cleanup.",
 ]
 
 
@@ -608,6 +609,12 @@ def test_list_items_are_read_under_their_title(kind: str, words: str) -> None:
     found = offered(session((U, "please do it"), TOOL_CALL, (A, words)))
     assert [str(each.kind) for each in found] == [kind]
     assert found[0].quote in words
+
+
+def test_items_of_other_lists_explain_no_choice() -> None:
+    """BRIEF.1: the item that would be a detail of a fix says nothing to note under another title."""
+    item = "- `prd.md` : LLM local ou cloud, même si le local est disponible"
+    assert offered(session((U, "go"), TOOL_CALL, (A, f"Voici les sources :\n{item}"))) == []
 
 
 @pytest.mark.parametrize("title", ["### Issues fixed", "Next issues", "Action items", "Changes"])
@@ -686,6 +693,26 @@ def test_what_stayed_open_comes_at_the_end() -> None:
     found = offered(session((U, "go"), (A, "The docs still need `--flag`."), (U, "ok"), (A, last)))
     loops = [each.text for each in found if each.kind is ClaimKind.OPEN_LOOP]
     assert loops == ["The Windows build still fails.", "Verify the flag on `main`", "Want me to open a PR?"]
+
+
+def test_next_steps_are_open_and_menus_are_not() -> None:
+    """BRIEF.1: work listed as next at the end of a session is open; entries of a menu ("continue", "[CR] …") are not."""
+    last = (
+        "Prochaines étapes possibles\n1. Renseigner le fournisseur et la zone dans `prd.md`\n"
+        "2. Continuer vers l'étape suivante du parcours\n3. [CR] Code review of the story that is open"
+    )
+    found = offered(session((U, "go"), (A, last)))
+    assert [(str(each.kind), each.text) for each in found] == [
+        ("open_loop", "Renseigner le fournisseur et la zone dans `prd.md`")
+    ]
+
+
+@pytest.mark.parametrize("words", ["Pushed successfully.", "Commit created.", "Committed and pushed."])
+def test_a_push_that_tells_nothing_is_not_noted(words: str) -> None:
+    """BRIEF.1: a routine step told in three words is no line of a hand-over note; with its hash or branch it is."""
+    assert offered(session((U, "push"), TOOL_CALL, (A, words))) == []
+    named = offered(session((U, "push"), TOOL_CALL, (A, "Pushed `00fb9c4` to `main`.")))
+    assert [str(each.kind) for each in named] == ["outcome"]
 
 
 def test_an_approved_plan_gives_its_goal() -> None:

@@ -102,6 +102,8 @@ def names_a_cause(statement: Statement) -> bool:
         return not is_hedged(statement) and names_something(statement.core)
     if not _CAUSE_WORDS & statement.words or not _CAUSE.search(statement.core):
         return False
+    if _LINE_NUMBER.search(statement.core) and "`" not in statement.core:
+        return False
     return not is_hedged(statement) and names_something(statement.core)
 
 

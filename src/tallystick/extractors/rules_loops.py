@@ -17,6 +17,7 @@ _OPEN_HEADING = _rx(
     r"needs?|missing)|manual steps?|required (?:setup|manual|steps)|"
     r"known (?:issues?|limitations?)|left to do|todo|to[- ]do|follow[- ]?ups?(?! (?:commit|pr)\b)|open (?:questions?|"
     r"items?|issues?)|future work|unresolved|pending|"
+    r"next steps?|prochaines étapes|suites? possibles?|je peux aussi|"
     r"reste à faire|points? (?:bloquants?|ouverts?)|à faire|blockers?|unaddressed|il reste)\b"
 )
 _OPEN = _rx(
@@ -41,6 +42,10 @@ _OFFER_ONLY = _rx(
     r"\b(?:anything else|what would you like|what do you (?:want|think)|how can i help|does (?:this|that) (?:look|"
     r"make|match)|clarify|autre chose|"
     r"menu|select an option|commande|help with|explore|elaborate|explain|look (?:at|into)|read the|walk you|see )"
+)
+_MENU_ENTRY = _rx(
+    r"(?:\[\w+\]|/\w|`[/\[]|if you|si tu|continue[rz]?\b|start\b|begin\b|commit\b|push\b|review\b|relance[rz]?\b|relire\b|"
+    r"lancer\b|passer\b|on (?:passe|continue|lance)|je (?:passe|lance|continue)|quitter|revenir|valider\b)"
 )
 _UNDONE_OFFER = _rx(
     r"(?:want|would you like|do you want|shall|should) (?:me|i|we) (?:to )?|souhait(?:es|ez)[- ‑](?:tu|vous) que je|"
@@ -73,5 +78,8 @@ def left_open(statement: Statement) -> bool:
     if _OPEN.search(statement.plain) and len(statement.plain.split()) > 4:
         return True
     return bool(
-        statement.block == "list" and _OPEN_HEADING.search(statement.heading) and len(statement.plain.split()) > 3
+        statement.block == "list"
+        and _OPEN_HEADING.search(statement.heading)
+        and len(statement.plain.split()) > 3
+        and not _MENU_ENTRY.match(statement.core)
     )

@@ -101,6 +101,9 @@ _TOPICS = (
     ),
     _topic("rebase", "rebased merged merge", r"\brebased\b|\bmerged\b|\bmerge (?:is )?complete\b"),
 )
+_ROUTINE = frozenset({"push", "commit"})
+SHORT_ROUTINE = 4
+"""A push or commit that is told in fewer words and names nothing tells nothing."""
 _NOT_DONE = frozenset(
     "but mais not never failed failing fails unable cannot except would should could might may will ll if once when until "
     "before let need needs probably likely already where whether pas sera seront devrait déjà".split()
@@ -159,6 +162,8 @@ def is_outcome(statement: Statement, topic: str, *, after_done: bool) -> bool:
     if after_done and not statement.introduces and not statement.marker and len(core.split()) > 4:
         return not is_hedged(statement)
     if not _NOT_DONE.isdisjoint(statement.words) or _CONTRACTED_NOT.search(core):
+        return False
+    if topic in _ROUTINE and len(core.split()) < SHORT_ROUTINE and not names_something(core):
         return False
     if topic and statement.block == "prose":
         return len(core.split()) < 35

@@ -94,6 +94,10 @@ _NOT_SO = _rx(
     r"\bc['’]est (?:faux|inexact|pas (?:vrai|correct|exact|bon|ce que|ça))|\bn['’]est pas (?:correct|vrai|exact|"
     r"ce que|bon)|\btu te trompes\b"
 )
+_ADDRESSING = frozenset({"you", "tu", "make"})
+_FAILING = frozenset("still quite work toujours marche fonctionne".split())
+_KNOWING = frozenset("i docs since already viens".split())
+"""Words of which a sentence has one wherever ``_CONDUCT``, ``_STILL`` or ``_EVIDENCE`` can match: cheap first looks."""
 _CONDUCT = _rx(
     r"(?:have )?you (?:make|made|making|just made) (?:it|this|that|them) up|\bmake it up\b|"
     r"\byou(?:['’]ve| have)? (?:just |also |still |only )?(?:forgot|forgotten|missed|ignored|skipped|misread|"
@@ -242,8 +246,8 @@ def objects(statement: Statement, setting: Setting) -> bool:
         return False
     return bool(
         _says_not_so(statement)
-        or _CONDUCT.search(core)
-        or _STILL.search(core)
+        or _judges_conduct(statement)
+        or _says_still(statement)
         or _MEANT.match(core)
         or _DENIAL.match(plain)
         or (not setting.asked and _OBJECTION.match(plain))
@@ -257,6 +261,18 @@ def halts(statement: Statement) -> bool:
 
 def _says_not_so(statement: Statement) -> bool:
     return not _JUDGING.isdisjoint(statement.words) and bool(_NOT_SO.search(statement.core))
+
+
+def _judges_conduct(statement: Statement) -> bool:
+    return not _ADDRESSING.isdisjoint(statement.words) and bool(_CONDUCT.search(statement.core))
+
+
+def _says_still(statement: Statement) -> bool:
+    return not _FAILING.isdisjoint(statement.words) and bool(_STILL.search(statement.core))
+
+
+def _has_seen(statement: Statement) -> bool:
+    return not _KNOWING.isdisjoint(statement.words) and bool(_EVIDENCE.search(statement.core))
 
 
 def _sets_a_rule(core: str, statement: Statement, setting: Setting) -> bool:
@@ -274,7 +290,7 @@ def _corrects(core: str, statement: Statement, setting: Setting) -> bool:
         return True
     if _OWN_FAULT.search(statement.plain):
         return False
-    if _CONDUCT.search(core) and (not statement.is_question or "up" in core):
+    if _judges_conduct(statement) and (not statement.is_question or "up" in core):
         return True
     if _DENIAL.match(statement.plain):
         return (
@@ -283,18 +299,20 @@ def _corrects(core: str, statement: Statement, setting: Setting) -> bool:
             and (not setting.asked or bool(_FIX_OF_FACT.search(core)))
         )
     if statement.is_question:
-        return bool(_OBJECTION.match(statement.plain) and _EVIDENCE.search(core))
+        return bool(_OBJECTION.match(statement.plain) and _has_seen(statement))
     if _DOUBT.search(core) or statement.marker:
         return False
-    if _says_not_so(statement) or _STILL.search(core) or _MEANT.match(core) or _IS_FINE.search(core):
+    if _says_not_so(statement) or _says_still(statement) or _MEANT.match(core) or _IS_FINE.search(core):
         return True
     if len(core.split()) < TELLING_WORDS and not names_something(core):
         return False
-    return bool(_EVIDENCE.search(core) or (not setting.asked and _OBJECTION.match(statement.plain)))
+    return bool(_has_seen(statement) or (not setting.asked and _OBJECTION.match(statement.plain)))
 
 
 def _decides(statement: Statement, setting: Setting) -> bool:
     core = statement.core
+    if statement.introduces and not names_something(core):
+        return False
     if _is_empty(core) or _DOUBT.search(core) or _points_back(core):
         return False
     if _ENSURE.match(core) and names_something(core):

@@ -27,6 +27,7 @@ _EMPHASIS = re.compile(r"\*\*|~~|__(?=\S)|(?<=\S)__|(?<![\w*])\*(?=\S)|(?<=\S)\*
 _UNDERSCORED = re.compile(r"(?<![\w/])_(?=[^\s_])([^_\n]{1,200})(?<=\S)_(?!\w)")
 _CODE_SPAN = re.compile(r"`[^`\n]{1,200}`")
 _MARKER = re.compile(r"[-*+•]|\(?(\d{1,2}|[A-Za-z])[.):]")
+_ITEM_BEGINS = re.compile(r"[ \t]*\n[ \t]*(?:[-*+•]|\d{1,2}[.)])?[ \t]*")
 _LEADING_NOISE = re.compile(r"(?:[-*+•>#]+\s|\[[ xX]\]\s|✅|✓|✔️?|❌|⚠️|🔥|🎉|→|-->?)\s*")
 _MAY_EMPHASISE = re.compile(r"[*_~]")
 _WORD = re.compile(r"[a-zà-ÿœ]+")
@@ -224,11 +225,8 @@ def _is_title(source: str, before: Sentence, item: Sentence) -> bool:
     if item.block != "list" or before.block != "prose" or not 1 < len(before.text.split()) <= TITLE_WORDS:
         return False
     starts_line = before.start == 0 or source[before.start - 1] == "\n"
-    return (
-        starts_line
-        and before.text[-1].isalnum() | before.text.endswith(("`", ")"))
-        and source[before.end : item.start].strip(" -*+•") == "\n"
-    )
+    ends_bare = before.text[-1].isalnum() or before.text[-1] in "`)"
+    return starts_line and ends_bare and bool(_ITEM_BEGINS.fullmatch(source, before.end, item.start))
 
 
 def _is_bold_line(text: str) -> bool:
