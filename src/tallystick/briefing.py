@@ -28,11 +28,15 @@ MAX_WORDS = 600
 """Characters of a claim that a line shows; the rest is behind its id."""
 
 _INVISIBLE = re.compile(
-    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"
+    "\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
+"""Controls, bidi, zero width, blanks that look like nothing, tag characters, and halves of characters."""
 _ANSI = re.compile("\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u0007\u001b]*(?:\u0007|\u001b\\\\)?|[@-Z\\\\-_])")
-_LEADING = re.compile(r"^[\s#>*+\-=_|~`]+|^\d+[.)]\s+")
+_LEADING = re.compile(r"\A(?:[\s#>*+\-=_|~`]|\d+[.)]\s)+")
 _MARKS = str.maketrans({"✓": "v", "<": "‹", ">": "›", '"': "”"})
+
+_DOUBT: dict[str, int] = {Outcome.CONTRADICTED: 3, Outcome.STALE_WITNESS: 2, Outcome.UNWITNESSED: 1}
 
 
 class Section(NamedTuple):
@@ -97,7 +101,9 @@ class Briefing(NamedTuple):
 def shown(text: str) -> str:
     """A claim's words as one safe line: no structure, no control, no mark of ours can be forged by them (CARRY.3)."""
     flat = " ".join(_ANSI.sub("", text).split())
-    flat = _INVISIBLE.sub("", unicodedata.normalize("NFC", flat))
+    flat = " ".join(_INVISIBLE.sub("", flat).split())
+    # Cut first: composing a long run of combining marks takes the square of its length.
+    flat = unicodedata.normalize("NFC", flat[: 4 * MAX_WORDS])
     flat = _LEADING.sub("", flat).translate(_MARKS).strip()
     return flat if len(flat) <= MAX_WORDS else flat[: MAX_WORDS - 1].rstrip() + "…"
 
@@ -153,7 +159,7 @@ def _standing(item: Item, now: int) -> tuple[int, int, int]:
     """Sort key, best first: what a person said, then how well it stands, then how recent; rules do not fade (CARRY.7)."""
     weight = 4 if item.origin == Origin.USER else 0
     weight += 2 if item.derivation == Derivation.VERBATIM else 0
-    weight += {Outcome.CONTRADICTED: 3, Outcome.STALE_WITNESS: 2, Outcome.UNWITNESSED: 1}.get(Outcome(item.outcome), 0)
+    weight += _DOUBT.get(item.outcome, 0)
     weight += 6 if item.opposed_by >= 0 else 0
     fading = 0 if item.kind in (ClaimKind.RULE, ClaimKind.PREFERENCE) else max(0, now - item.said_at) // (14 * DAY)
     return int(min(fading, 6)) - weight, -item.said_at, -item.claim
