@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ class EvidenceLine(NamedTuple):
     line: int
     """1-based physical line in the source file."""
     role: str
-    """``quote`` | ``witness`` | ``said`` (where the extractor found it)"""
+    """``quote`` | ``elided`` (what a stitched quote skips) | ``witness`` | ``said`` (where the extractor found it)"""
     digest_ok: bool
     """Whether the archived bytes are the ones that the trail commits to."""
     source: str
@@ -95,9 +96,8 @@ def _evidence(rows: Reading, claim: int, seq: int, parts: dict[str, bytes]) -> l
         if row.seq <= seq:
             for verdict in _verdicts(rows, row.seq, claim):
                 role = "witness" if verdict["verifier"].startswith("outcome/") else "quote"
-                places |= {
-                    (str(event), int(start), int(end)): role for _, event, start, end in verdict.get("spans", ())
-                }
+                spans = [(str(event), int(start), int(end)) for _, event, start, end in verdict.get("spans", ())]
+                places |= dict.fromkeys(spans, role) | dict.fromkeys(_skipped(spans), "elided")
     again = [touch.seq for touch in rows.touches(claim) if touch.kind == EntryKind.RECONFIRMED and touch.seq <= seq]
     said = [facets_of(parts).event]
     said += [facets_of({part.name: part.body for part in rows.parts(each)}).event for each in again]
@@ -105,6 +105,15 @@ def _evidence(rows: Reading, claim: int, seq: int, parts: dict[str, bytes]) -> l
     places |= {(event, 0, 0): "said" for event in said if event and event not in quoted}
     reader = _Evidence(rows)
     return [line for (event, start, end), role in places.items() if (line := reader.line(event, start, end, role))]
+
+
+def _skipped(spans: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    """What stands between the pieces of a stitched quote, where they are of one event (QUOTE.3)."""
+    return [
+        (event, end, start)
+        for (event, _, end), (following, start, _) in pairwise(spans)
+        if event == following and end < start
+    ]
 
 
 def _verdicts(rows: Reading, seq: int, claim: int) -> list[dict[str, Any]]:
