@@ -23,10 +23,12 @@ _STOP = frozenset(
     " our so than that the their them then there they this to was we were what when where which who why with you your".split()
 )
 _TURNING = frozenset(
-    "don t doesn didn isn aren wasn weren won shouldn mustn cannot never no longer must should shall may might".split()
+    "don t doesn didn isn aren wasn weren won shouldn mustn cannot never always ever no longer must should shall may"
+    " might".split()
 )
-_TRUST = {Derivation.VERBATIM: 50_000}
-_OUTCOME = {Outcome.WITNESSED: 50_000, Outcome.CONTRADICTED: -200_000, Outcome.STALE_WITNESS: -50_000}
+# Keyed by plain words: a verdict of a newer version, which has none of these, counts for nothing (TRAIL.9).
+_TRUST: dict[str, int] = {Derivation.VERBATIM: 50_000}
+_OUTCOME: dict[str, int] = {Outcome.WITNESSED: 50_000, Outcome.CONTRADICTED: -200_000, Outcome.STALE_WITNESS: -50_000}
 
 
 class Scored(NamedTuple):
@@ -70,8 +72,8 @@ def score(found: Mapping[int, set[int]], opened: int, trust: Mapping[int, tuple[
         Scored(
             claim,
             sum(weight[index] for index in found[claim]) * 1_000_000 // total
-            + _TRUST.get(Derivation(derivation), 0)
-            + _OUTCOME.get(Outcome(outcome), 0),
+            + _TRUST.get(derivation, 0)
+            + _OUTCOME.get(outcome, 0),
         )
         for claim, (derivation, outcome) in trust.items()
         if claim in found
