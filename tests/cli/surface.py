@@ -64,7 +64,7 @@ class Tally:
 
     def json(self, *arguments: object, code: int = 0) -> Any:
         """Call it with ``--json`` and give the document; it must end with ``code`` and, where that is 0, silently."""
-        done = self(*arguments, "--json")
+        done = self(arguments[0], "--json", *arguments[1:])
         assert done.code == code, (arguments, done.err)
         if code == 0:
             assert done.err == ""
