@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 
 import tallystick
 from tallystick import errors
@@ -18,6 +21,7 @@ from tallystick.cli.app import COMMANDS, tally
 from tallystick.model.entry import EntryKind, LogName
 from tallystick.model.evidence import Origin
 from tallystick.plugins import adapters
+from tests.sessions import CLOCK, ClaudeCode
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -90,6 +94,44 @@ def test_exit_codes_of_errors() -> None:
 def test_the_adapters() -> None:
     """Adapters are known by these names, which stand in every trail that they have fed."""
     assert [adapter.name for adapter in adapters()] == ["claude-code", "codex", "gemini-cli", "mini-swe-agent"]
+
+
+@pytest.mark.parametrize(
+    ("runs", "outcome"),
+    [
+        ([("pytest -q", "12 passed in 0.4s", 0)], "witnessed"),
+        ([("pytest -q", "1 failed, 11 passed in 0.4s", 1)], "contradicted"),
+        ([("pytest -q", "12 passed in 0.4s", 0), None], "stale_witness"),
+        ([("make build", "done", 0)], "unwitnessed"),
+    ],
+)
+def test_the_two_axes_are_answered_apart(
+    runs: list[tuple[str, str, int] | None], outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OUTCOME.6: whatever became of the outcome, the words were said and keep their mark; JSON says both, apart."""
+    session = ClaudeCode().says("Run the tests, please.")
+    for run in runs:
+        if run is None:
+            session.edits("/work/shop/src/cart.py", "a = 1", "a = 2")
+        else:
+            session.runs(run[0], run[1], exit_code=run[2])
+    path = session.answers("All tests pass.").write(tmp_path)
+    monkeypatch.setenv("TALLY_TRAIL", str(tmp_path / "trail"))
+    monkeypatch.setenv("TALLY_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("TALLY_CLOCK", CLOCK)
+    quoted = ["--quote", "All tests pass.", "--session", str(path), "--kind", "outcome"]
+    kept = answered("remember", "All tests pass.", *quoted)
+    assert (kept["derivation"], kept["outcome"]) == ("verbatim", outcome)
+    (line,) = answered("brief", "--holder", "*")["lines"]
+    assert (line["mark"], line["quote"]) == ("✓ verbatim", "All tests pass.")
+
+
+def answered(*arguments: str) -> dict[str, Any]:
+    """The one JSON document that a command prints."""
+    done = CliRunner().invoke(tally, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
 
 
 def test_words_that_stand_in_trails() -> None:
