@@ -118,11 +118,16 @@ def _is_name(text: str) -> bool:
     return _NAME.match(text) is not None
 
 
+def is_digest(text: str) -> bool:
+    """Whether ``text`` is a digest as leaves have of parts: 64 lower-case hex digits."""
+    return _DIGEST.match(text) is not None
+
+
 def check_entry(entry: Entry) -> None:
     """Raise ``CanonicalError`` unless every field is in its alphabet and range."""
     check_fields(entry)
     for name, digest in entry.parts:
-        if not _DIGEST.match(digest):
+        if not is_digest(digest):
             raise CanonicalError(f"entry {entry.seq}: the digest of part {name!r} is not 64 hex digits")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import apsw
@@ -27,6 +28,9 @@ from tallystick.store.sqlite.statements import statements
 
 _SQL = statements()
 _LAST = 2**62
+# Half the time of ``_make``; a log has millions of these.
+_entry = partial(tuple.__new__, EntryRow)
+_part = partial(tuple.__new__, PartRow)
 _RUN = 500
 
 
@@ -56,7 +60,7 @@ class SqliteLog:
 
     def entries(self, start: int = 0, stop: int | None = None) -> Iterator[EntryRow]:
         """See ``protocol.Reading``."""
-        return map(EntryRow._make, self._db.execute(_SQL["entries"], (start, _LAST if stop is None else stop)))
+        return map(_entry, self._db.execute(_SQL["entries"], (start, _LAST if stop is None else stop)))
 
     def parts(self, seq: int) -> list[PartRow]:
         """See ``protocol.Reading``."""
@@ -64,7 +68,7 @@ class SqliteLog:
 
     def all_parts(self) -> Iterator[PartRow]:
         """See ``protocol.Reading``."""
-        return map(PartRow._make, self._db.execute(_SQL["all_parts"]))
+        return map(_part, self._db.execute(_SQL["all_parts"]))
 
     def seq_at(self, instant: int) -> int:
         """See ``protocol.Reading``: within an epoch ``at`` never goes back, so halving finds it."""
