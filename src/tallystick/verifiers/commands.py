@@ -323,6 +323,8 @@ def _module(words: tuple[str, ...]) -> Action:
     if words[0] in ("py_compile", "compileall"):
         return _plain(CommandKind.BUILD, words[0], words)
     program = _program(words[0])
+    if program == "django" and len(words) > 1:
+        return _plain(task_kind(words[1]), "manage.py", words, words[1], 2)
     return Action(CommandKind.RUN, program, ()) if _PYTHON.match(program) else _action(program, words)
 
 

@@ -7,6 +7,7 @@ unwitnessed. Contradiction needs a clear result of the same scope; whatever is s
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from tallystick.language.modality import Mood, mood
@@ -14,6 +15,7 @@ from tallystick.language.sentences import sentences
 from tallystick.model.claim import Outcome
 from tallystick.verifiers.outcome_claims import MAX_SENTENCE_CHARS, OutcomeClaim, outcome_claims
 from tallystick.verifiers.outcome_rules import judge
+from tallystick.verifiers.outcome_sentence import read
 from tallystick.verifiers.outcome_session import Finding, Session
 from tallystick.verifiers.outcome_words import Achievement
 from tallystick.verifiers.signals import Result, Signal, Signals, result_of
@@ -24,7 +26,9 @@ VERIFIER = "outcome/1"
 MAX_SENTENCES = 60
 """A longer text is read up to here."""
 MAX_WITNESSES = 6
-_DENIABLE = frozenset((Achievement.MEASURED, Achievement.UNTOUCHED, Achievement.ABSENT))
+_DENIABLE = frozenset((Achievement.MEASURED, Achievement.UNTOUCHED, Achievement.ABSENT, Achievement.NOT_FOUND))
+_CONTENTS_CAN_BE = frozenset((Mood.CONDITIONAL, Mood.PLAN, Mood.INSTRUCTION))
+"""Moods that a sentence can have from what its claim is about: "Added a link to open an issue if …"."""
 _SERIOUSNESS = (
     Outcome.CONTRADICTED,
     Outcome.STALE_WITNESS,
@@ -92,6 +96,8 @@ def _spoken(text: str) -> list[str]:
 
 def _asserted(sentence: str, said_as: Mood) -> tuple[OutcomeClaim, ...]:
     """The claims of a sentence said in asserting mood; a denial asserts only that something is absent or untouched."""
+    if said_as in _CONTENTS_CAN_BE and not _OPEN_BOX.match(sentence):
+        return tuple(c for c in outcome_claims(sentence) if c.own and _is_asserted(sentence, c))
     if said_as not in (Mood.ASSERTION, Mood.NEGATED_ASSERTION):
         return ()
     claims = outcome_claims(sentence)
@@ -99,6 +105,16 @@ def _asserted(sentence: str, said_as: Mood) -> tuple[OutcomeClaim, ...]:
         affirmed = [c for c in claims if c.achievement not in _DENIABLE]
         return tuple(c for c in claims if c.achievement in _DENIABLE or len(affirmed) == len(claims))
     return claims
+
+
+_OPEN_BOX = re.compile(r"[\s>*+-]*\[ \]")
+
+
+def _is_asserted(sentence: str, claim: OutcomeClaim) -> bool:
+    """Whether the claim by itself, without what it is about, is said in asserting mood."""
+    start, stop = claim.own or (0, 0)
+    said_as = mood(read(sentence).shown[start:stop])
+    return said_as is Mood.ASSERTION or (said_as is Mood.NEGATED_ASSERTION and claim.achievement in _DENIABLE)
 
 
 def _verdict(

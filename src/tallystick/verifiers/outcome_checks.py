@@ -6,6 +6,7 @@ from tallystick.model.claim import Outcome
 from tallystick.verifiers.commands import Action
 from tallystick.verifiers.outcome_claims import OutcomeClaim
 from tallystick.verifiers.outcome_session import Finding, Session, seen, unwitnessed
+from tallystick.verifiers.outcome_shown import same_command
 from tallystick.verifiers.programs import CHECKS, CommandKind
 from tallystick.verifiers.signals import Ended, Result, edits_of, is_code, result_of
 
@@ -16,6 +17,8 @@ def passed(claim: OutcomeClaim, session: Session) -> Finding:
     """Tests, lint, build or type check pass: each kind that is claimed needs its own witness."""
     if claim.any_kind:
         return _all_green(session)
+    if claim.commands:
+        return _as_named(claim, session)
     found = [check(claim, kind, session) for kind in claim.kinds]
     worst = min(found, key=lambda f: _ORDER.index(f.outcome))
     if worst.outcome is not Outcome.WITNESSED:
@@ -31,9 +34,38 @@ def passed(claim: OutcomeClaim, session: Session) -> Finding:
 _ORDER = (Outcome.CONTRADICTED, Outcome.STALE_WITNESS, Outcome.UNWITNESSED, Outcome.WITNESSED)
 
 
+def _as_named(claim: OutcomeClaim, session: Session) -> Finding:
+    """A command that is named went well: by its latest run, with as many tests as are said to have passed."""
+    told: list[Ended] = []
+    for code in claim.commands:
+        ran = [e for e in session.ended(claim.kinds) if e.result is not Result.UNKNOWN and same_command(code, e)]
+        if not ran:
+            return unwitnessed("the command that is named was not run")
+        latest = ran[-1]
+        if latest.result is Result.FAILED:
+            return seen(Outcome.CONTRADICTED, "the last run of the command that is named failed", latest)
+        if latest.result is Result.WEAK:
+            return seen(Outcome.UNWITNESSED, f"weak witness: {_weakness(latest)}", latest)
+        if latest.action.kind in (*CHECKS, CommandKind.RUN) and session.last_code_edit > latest.signal.position:
+            return seen(Outcome.STALE_WITNESS, "its last run predates the last edit", latest)
+        told.append(latest)
+    return _counted(claim, told) or seen(Outcome.WITNESSED, "the last run of the command that is named passed", *told)
+
+
+def _counted(claim: OutcomeClaim, told: list[Ended]) -> Finding | None:
+    """A finding that the runs printed other numbers of passed tests than are claimed, or None."""
+    passed = [e.signal.tests.passed for e in told if e.signal.tests.passed > 0]
+    wanted = {int(number) for number in claim.numbers}
+    if claim.commands and wanted and passed and not wanted.intersection((*passed, sum(passed))):
+        return seen(Outcome.UNWITNESSED, f"the run printed {passed[-1]} passed tests", *told)
+    return None
+
+
 def check(claim: OutcomeClaim, kind: CommandKind, session: Session) -> Finding:
     """One kind of check, by the latest result of the claim's scope."""
     ran = [e for e in session.ended((kind,)) if e.result is not Result.UNKNOWN]
+    if claim.existing:
+        ran = [e for e in ran if not any(session.made(path) for path in e.action.targets)]
     if not ran:
         return _later_failure(claim, kind, session) or unwitnessed(f"no {kind} result in the session")
     scoped = _in_scope(ran, claim)

@@ -9,22 +9,29 @@ purpose, a condition or a hedge in front of it takes the claim away. What the se
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-from tallystick.language.anchors import Anchor, AnchorKind, anchors
-from tallystick.verifiers.commands import actions
+from tallystick.verifiers.outcome_sentence import (
+    MAX_SENTENCE_CHARS,
+    OutcomeClaim,
+    Text,
+    clause_start,
+    commits_of,
+    guarded,
+    read,
+    targets_of,
+    until,
+    words_of,
+)
+from tallystick.verifiers.outcome_signs import not_found, signed
+from tallystick.verifiers.outcome_states import done, fix, object_kind, state_claims
 from tallystick.verifiers.outcome_words import (
+    ADJECTIVAL,
     ADVERB,
     AGENTIVE,
-    ALL,
     ALSO_PRESENT,
     BE,
     BLOCKING,
-    BOUNDARY,
     CHECK_NOUNS,
-    CONCESSION,
-    CONFLICT,
-    COUNT,
     DETERMINED,
     ENDS_NOUN,
     FINITE,
@@ -32,88 +39,39 @@ from tallystick.verifiers.outcome_words import (
     HAPPEN,
     HAVE,
     JOINED,
+    LAUNCHABLE,
     LOOSE_PREPOSITION,
     MODIFIES,
-    OBJECT_KINDS,
     OPENER,
     OTHER_VERBS,
     REMOVE,
-    REPORTING,
-    SCOPES,
     SPEAKER,
     SPEAKER_JOINED,
-    STATE,
-    TRANSITIVE,
+    TOLD_BY_SPEAKER,
     VERB,
     WAS,
     Achievement,
     base_form,
 )
-from tallystick.verifiers.programs import CHECKS, CommandKind
+from tallystick.verifiers.programs import CommandKind
 
-MAX_SENTENCE_CHARS = 1_200
-"""A longer sentence is read up to here."""
+__all__ = ["MAX_CLAIMS", "MAX_SENTENCE_CHARS", "OutcomeClaim", "outcome_claims"]
+
 MAX_CLAIMS = 8
 _K = CommandKind
 
 
-class OutcomeClaim(NamedTuple):
-    """One outcome that a sentence asserts."""
-
-    achievement: Achievement
-    kinds: tuple[CommandKind, ...]
-    """Kinds of command that can witness it; all of them are claimed for ``PASSED`` unless ``any_kind``."""
-    targets: tuple[str, ...] = ()
-    """Files, packages, tests, pull requests that it names, as written."""
-    numbers: tuple[str, ...] = ()
-    """Figures, as ``name=number`` for ``MEASURED``, else bare numbers."""
-    commits: tuple[str, ...] = ()
-    scope: tuple[str, ...] = ()
-    """Words that narrow it: ``integration``, ``unit``, a folder."""
-    phrase: str = ""
-    """The words that assert it."""
-    any_kind: bool = False
-    """"All green" with no check named."""
-    everything: bool = False
-    """It is said of all tests, not of some."""
-    at: int = 0
-    """Offset of the verb in the sentence."""
-
-
-_TICKED = re.compile(r"(`{1,3})([^`\n]{1,400})\1")
-_LINKED = re.compile(r"\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
-_EMPHASIS = re.compile(r"\*\*|~~")
-_ASIDE = re.compile(r"\([^()\n]{0,400}\)")
-_QUOTE_MARKS = str.maketrans("’‘“”", "''\"\"")
-
-
-class _Text(NamedTuple):
-    """A sentence in two forms: ``shown`` without Markdown, ``masked`` the same, lower-cased, with code and what stands
-    in parentheses blotted out."""
-
-    shown: str
-    masked: str
-    ticked: tuple[tuple[int, str], ...]
-    found: tuple[Anchor, ...]
-
-
-def _text(sentence: str) -> _Text:
-    shown = _LINKED.sub(r"\1", sentence[:MAX_SENTENCE_CHARS]).translate(_QUOTE_MARKS)
-    shown = _EMPHASIS.sub("", shown)
-    ticked = tuple((m.start(), m[2]) for m in _TICKED.finditer(shown))
-    masked = _TICKED.sub(lambda m: m[1] + "¤" * len(m[2]) + m[1], shown)
-    masked = _ASIDE.sub(lambda m: "¤" * len(m.group()), masked)
-    lowered = masked.lower()
-    return _Text(shown, lowered if len(lowered) == len(shown) else masked, ticked, tuple(anchors(shown)))
-
-
 def outcome_claims(sentence: str) -> tuple[OutcomeClaim, ...]:
     """The completed outcomes that ``sentence`` asserts, in order; ``()`` when it asserts none."""
-    text = _text(sentence)
+    text = read(sentence)
     found = _verb_claims(text)
-    found += [claim for claim in _state_claims(text) if not _covered(claim, found)]
+    for claim in (*state_claims(text), *signed(text), *not_found(text)):
+        if not _covered(claim, found):
+            found.append(claim)
     if not found:
         found = _untouched(text) or _measured(text)
+    if any(claim.achievement is Achievement.NOT_FOUND for claim in found):
+        found = [claim for claim in found if claim.achievement is not Achievement.VERIFIED]
     specific = [claim for claim in found if claim.achievement is not Achievement.DONE or claim.kinds]
     if len(specific) < len(found) and specific:
         found = specific
@@ -124,7 +82,7 @@ def _covered(claim: OutcomeClaim, found: list[OutcomeClaim]) -> bool:
     return any(abs(claim.at - other.at) < 3 for other in found)
 
 
-def _verb_claims(text: _Text) -> list[OutcomeClaim]:
+def _verb_claims(text: Text) -> list[OutcomeClaim]:
     """Claims made by a verb of completion."""
     found: list[OutcomeClaim] = []
     matches = list(VERB.finditer(text.masked))
@@ -134,37 +92,55 @@ def _verb_claims(text: _Text) -> list[OutcomeClaim]:
         stop = matches[index + 1].start() if index + 1 < len(matches) else len(text.masked)
         claim = _claim_of_verb(text, match, stop)
         if claim is not None:
-            found.append(claim)
+            found.append(claim._replace(own=_own(text.masked, match)))
     return found
 
 
-def _clause_start(masked: str, at: int) -> int:
-    """Offset of the clause that holds ``at``: behind the last boundary in front of it."""
-    start = 0
-    for boundary in BOUNDARY.finditer(masked, max(0, at - 400), at):
-        if boundary.start() > 3 or not CONCESSION.match(boundary.group()):
-            start = boundary.end()
-    return start
+_CONTENTS = re.compile(
+    r"\b(?:to|that|so|which|when|whenever|if|unless|where|until|once|for|because|pour|afin|que|qui|quand|si|lorsque|dès)\b|\bs'"
+)
+_LABEL = re.compile(r"[^.;!?,]{0,80}:\s*|[^;!?]{0,300}(?:;| - |—|–)\s*|")
+"""What may stand in front of a main clause: nothing, a label, another main clause."""
+_CONDITION = re.compile(r"^\s*(?:if|unless|once|when|whenever|until|si|quand|dès|lorsque)\b")
+
+
+def _own(masked: str, verb: re.Match[str]) -> tuple[int, int] | None:
+    """The claim without what it is about: "Added a link | to open an issue if …". A condition right behind the verb
+    is one of the claim itself."""
+    if _CONDITION.match(masked, verb.end()):
+        return None
+    contents = _CONTENTS.search(masked, verb.end(), verb.end() + 200)
+    start = clause_start(masked, verb.start())
+    if not _LABEL.fullmatch(masked, 0, start):
+        return None
+    left = masked[start : verb.start()]
+    headed = not (HAVE.search(left) or BE.search(left) or SPEAKER.search(left))
+    return (verb.start() if headed else start, contents.start() if contents else len(masked))
 
 
 def _is_claimed(masked: str, verb: re.Match[str], before: list[OutcomeClaim]) -> bool:
     """Whether the verb stands as a claim does."""
-    start = _clause_start(masked, verb.start())
+    start = clause_start(masked, verb.start())
     left = masked[start : verb.start()]
     right = masked[verb.end() : verb.end() + 120]
     if AGENTIVE.match(right):
         return False
-    blocked = BLOCKING.search(_guarded(left))
+    blocked = BLOCKING.search(guarded(left))
     bare = OPENER.sub("", left)
     bare = re.sub(rf"^(?:{ADVERB}\s+)+", "", bare)
+    base = base_form(verb[1])
     if not bare.strip():
-        return not MODIFIES.match(right) and verb[1] not in ALSO_PRESENT
+        if MODIFIES.match(right) or verb[1] in ALSO_PRESENT or base in TOLD_BY_SPEAKER:
+            return False
+        return base not in ADJECTIVAL or (start == 0 and bool(_CHANGING.match(right)))
     if blocked:
         return False
+    told = base in TOLD_BY_SPEAKER or base in ADJECTIVAL or base in _DESCRIBING
     if HAVE.search(left):
-        return True
+        return not told or not left.rstrip().endswith("'s")
     if BE.search(left):
-        base = base_form(verb[1])
+        if told and not (base in TOLD_BY_SPEAKER and WAS.search(left)):
+            return False
         lasting = base in FIX or base in HAPPEN or base in OTHER_VERBS
         return (
             lasting
@@ -176,16 +152,17 @@ def _is_claimed(masked: str, verb: re.Match[str], before: list[OutcomeClaim]) ->
         return True
     if before and JOINED.search(left):
         return True
-    return _headline(bare, right)
+    return base not in TOLD_BY_SPEAKER and base not in ADJECTIVAL and _headline(bare, right, verb[1])
 
 
+_CHANGING = re.compile(r"^\s+(?:the|a|an|all|both|strict|support|`)(?![\w-])|^\s+`")
+"""Behind an adjectival participle at the head of a sentence: it is the verb ("Enabled the cache")."""
+_DESCRIBING = frozenset(
+    verb for verb, sort in OTHER_VERBS.items() if sort in (Achievement.READ, Achievement.RAN, Achievement.STARTED)
+)
+"""Verbs that with *is* tell what a program does: "the file is loaded", "it is executed"."""
 _CLOSES = re.compile(r"^\s*(?:$|[.,;!—–]|and\b|et\b|✓|✅)")
 
-
-_WORKING = re.compile(
-    r"^[^\w`]*(?:\w+\s+){0,3}(?:it|this|that|everything|both|all|fix|script|code|patch|solution|feature|command|cases?)\s+$"
-)
-"""Subjects of which "… works." with nothing behind it tells how it came out."""
 _OF_ALL = re.compile(r"^[^\w`]{0,10}(?:both|all)\b")
 
 
@@ -195,58 +172,53 @@ def _spoken_by_speaker(left: str) -> bool:
     if found is None:
         return False
     lead = left[: found.start()].rstrip()
-    return not lead or lead.endswith((",", "and", "then", "et", "now", "the", "also"))
+    return not lead or lead.endswith(",") or lead.rsplit(" ", 1)[-1] in ("and", "then", "et", "now", "the", "also")
 
 
-def _headline(left: str, right: str) -> bool:
+def _headline(left: str, right: str, verb: str) -> bool:
     """ "PR created.", "Merge conflict resolved", "Commit créé et poussé": a short noun phrase, then the verb."""
     words = left.split()
     if not 0 < len(words) <= 7 or FINITE.search(left) or LOOSE_PREPOSITION.search(left) or DETERMINED.search(left):
         return False
-    return bool(ENDS_NOUN.match(right)) and not words[-1].endswith(("ly", ","))
+    return (bool(ENDS_NOUN.match(right)) or verb.endswith((" to", " à", " en"))) and not words[-1].endswith(("ly", ","))
 
 
-def _guarded(left: str) -> str:
-    """What stands in front of a verb, without the words that look like a subordinate clause and are none."""
-    return _DEMONSTRATIVE.sub("", REPORTING.sub(" ", CONCESSION.sub("", left.lstrip())))
-
-
-_DEMONSTRATIVE = re.compile(r"^[^\w`]{0,10}that\b")
-
-
-def _claim_of_verb(text: _Text, verb: re.Match[str], stop: int) -> OutcomeClaim | None:
+def _claim_of_verb(text: Text, verb: re.Match[str], stop: int) -> OutcomeClaim | None:
     """The claim that a verb in claiming position makes, by the verb and by what stands around it."""
     word = base_form(verb[1])
-    start = _clause_start(text.masked, verb.start())
+    start = clause_start(text.masked, verb.start())
     closing = _CLAUSE_END.search(text.masked, verb.end(), stop)
     stop = closing.start() if closing else stop
     left = text.masked[start : verb.start()]
-    around = left + " " + _until(_STRONG, text.masked, verb.end(), stop)
-    near = left[-60:] + " " + _until(_WEAK, text.masked, verb.end(), stop)
+    around = left + " " + until(_STRONG, text.masked, verb.end(), stop)
+    near = left[-60:] + " " + until(_WEAK, text.masked, verb.end(), stop)
     base = OutcomeClaim(
         Achievement.WRITTEN,
         (_K.CREATE, _K.EDIT, _K.RENAME),
-        _targets(text, _label_start(text.masked, start), stop),
-        commits=_commits(text, start, len(text.shown)),
-        scope=_words(around),
+        targets_of(text, _label_start(text.masked, start), stop),
+        commits=commits_of(text, start, len(text.shown)),
+        scope=words_of(around),
         phrase=verb.group(),
         at=verb.start(),
     )
     if word in HAPPEN:
         return base._replace(achievement=Achievement.HAPPENED, kinds=(HAPPEN[word],))
     if word in FIX:
-        return _fix(base, near)
+        return fix(base, near)
     if word in REMOVE:
         return base._replace(achievement=Achievement.REMOVED, kinds=(_K.DELETE, _K.EDIT))
     if word in OTHER_VERBS:
         achievement = OTHER_VERBS[word]
-        if achievement is Achievement.DONE:
-            return _done(base, near)
-        return base._replace(achievement=achievement, kinds=(_K.RUN, _K.TEST))
+        return done(base, near) if achievement is Achievement.DONE else _acted(base, achievement, around, left)
+    if word == "made" and not _CHANGES.search(near):
+        return None
+    if word == "opened":
+        pull = object_kind(around) is _K.PULL_REQUEST
+        return base._replace(achievement=Achievement.HAPPENED, kinds=(_K.PULL_REQUEST,)) if pull else None
     if word in ("created", "added", "updated", "créé", "generated", "implemented", "applied", "appliqué"):
         if "commit" in near and word in ("applied", "appliqué"):
             return base._replace(achievement=Achievement.HAPPENED, kinds=(_K.COMMIT, _K.REBASE, _K.MERGE))
-        kind = _object_kind(near)
+        kind = object_kind(near)
         if kind in (_K.PULL_REQUEST, _K.COMMIT, _K.MIGRATE, _K.PUBLISH) and not (word == "added" and kind is _K.COMMIT):
             if kind is _K.PULL_REQUEST and word == "updated":
                 return base._replace(
@@ -255,6 +227,33 @@ def _claim_of_verb(text: _Text, verb: re.Match[str], stop: int) -> OutcomeClaim 
             if kind is not _K.MIGRATE or word.startswith("appli"):
                 return base._replace(achievement=Achievement.HAPPENED, kinds=(kind,))
     return base
+
+
+_CHANGES = re.compile(r"\b(?:changes?|edits?|modifications?|fix(?:es)?|updates?|corrections?|adjustments?)\b")
+
+
+_CARRIED_OUT = ("exécuté", "executed")
+_RUNNABLE = re.compile(r"\b(?:repro\w*|scripts?|commandes?|commands?|quer(?:y|ies)|requêtes?)\b")
+
+
+def _acted(base: OutcomeClaim, achievement: Achievement, around: str, left: str) -> OutcomeClaim | None:
+    """Something was run, started, read or looked at; None where nothing says what."""
+    claim = base._replace(achievement=achievement, kinds=(_K.RUN, _K.TEST))
+    if achievement is Achievement.STARTED:
+        if re.search(r"(?<![\w-])(?:sub-?)?agents?\s+$", left):
+            return None
+        only = re.search(r"\b(?:only|seulement)\b", left) is not None
+        return claim._replace(only=only) if LAUNCHABLE.search(around) else None
+    if achievement is Achievement.READ:
+        return (
+            claim if base.targets or re.search(r"\b(?:documents?|fichiers?|files?|docs?|config\w*)\b", around) else None
+        )
+    if achievement is Achievement.RAN:
+        kinds = tuple(kind for pattern, kind in CHECK_NOUNS if pattern.search(around))
+        if base_form(base.phrase) in _CARRIED_OUT and not (kinds or base.targets or _RUNNABLE.search(around)):
+            return done(base, around)
+        return claim._replace(kinds=kinds or claim.kinds)
+    return claim
 
 
 _CLAUSE_END = re.compile(r"[;—–]|\s-\s|\.\s")
@@ -272,157 +271,10 @@ _WEAK = re.compile(
 )
 
 
-def _until(boundary: re.Pattern[str], masked: str, start: int, stop: int) -> str:
-    """The words from ``start`` up to the next ``boundary``, at most 200 characters."""
-    stop = min(stop, start + 200)
-    found = boundary.search(masked, start, stop)
-    return masked[start : found.start() if found else stop]
-
-
-def _object_kind(around: str) -> CommandKind | None:
-    for pattern, kind in OBJECT_KINDS:
-        if pattern.search(around):
-            return kind
-    return None
-
-
-def _fix(base: OutcomeClaim, around: str) -> OutcomeClaim:
-    """A fix: of conflicts, of a check, or of something else."""
-    if CONFLICT.search(around):
-        return base._replace(
-            achievement=Achievement.ABSENT, kinds=(_K.SEARCH, _K.MERGE, _K.REBASE, _K.COMMIT), targets=()
-        )
-    for pattern, kind in CHECK_NOUNS:
-        if kind in (_K.LINT, _K.TYPECHECK, _K.BUILD, _K.FORMAT) and pattern.search(around):
-            return base._replace(achievement=Achievement.FIXED, kinds=(kind,))
-    return base._replace(achievement=Achievement.FIXED, kinds=(_K.TEST, _K.RUN, _K.BUILD, _K.LINT, _K.TYPECHECK))
-
-
-def _done(base: OutcomeClaim, around: str) -> OutcomeClaim | None:
-    """ "Migration completed", "the fix is complete", "Task complete"."""
-    if re.search(
-        r"\b(?:review|assessment|analysis|analyse|exploration|plan|planning|checklist|story|epic|step|research)\b",
-        around,
-    ):
-        return None
-    if re.search(r"\b(?:fix|bug ?fix|correction|correctif)\b", around):
-        return _fix(base, around)
-    kind = _object_kind(around)
-    if kind is not None:
-        return base._replace(achievement=Achievement.HAPPENED, kinds=(kind,))
-    if re.search(r"\b(?:refactor\w*|implementation|changes?|edits?|updates?|cleanup|modifications?|feature)\b", around):
-        return base._replace(achievement=Achievement.WRITTEN, kinds=(_K.CREATE, _K.EDIT, _K.RENAME), targets=())
-    return base._replace(achievement=Achievement.DONE, kinds=())
-
-
-def _state_claims(text: _Text) -> list[OutcomeClaim]:
-    """Claims that something is in a good state: passes, is clean, builds, works, is done."""
-    found: list[OutcomeClaim] = []
-    last = 0
-    for match in STATE.finditer(text.masked):
-        start = max(_clause_start(text.masked, match.start()), last)
-        last = match.end()
-        claim = _state(text, match, start)
-        if claim is not None and not _covered(claim, found):
-            found.append(claim)
-    return found
-
-
-def _state(text: _Text, match: re.Match[str], start: int) -> OutcomeClaim | None:
-    masked = text.masked
-    left, right = masked[start : match.start()], masked[match.end() : match.end() + 120]
-    guarded = re.sub(r"\b(?:everything|all that)\b", " ", _guarded(left))
-    article = re.search(r"\b(?:to|the|a|an|and not)\s+$", left) and not match["works"]
-    blocked = BLOCKING.search(guarded) or article
-    base = OutcomeClaim(Achievement.PASSED, (), phrase=match.group().strip(), at=match.start(), scope=_words(left))
-    if match["passing"] or match["clean"]:
-        return None if blocked or TRANSITIVE.match(right) else _passed(text, match, start, left, base)
-    if blocked:
-        return None
-    if match["builds"]:
-        return base._replace(kinds=(_K.BUILD,), targets=_targets(text, start, match.start()))
-    if match["works"]:
-        if (
-            _CLOSES.match(right)
-            and match.group() in ("work", "works", "run", "runs", "ran")
-            and not _WORKING.search(left)
-        ):
-            return None
-        if re.search(r"\b(?:build|compilation)\s+$", left):
-            return base._replace(kinds=(_K.BUILD,))
-        if "in place" in match.group() and "fix" not in left:
-            return None
-        return base._replace(
-            achievement=Achievement.WORKS,
-            kinds=(_K.RUN, _K.TEST, _K.BUILD),
-            targets=_targets(text, start, match.start()),
-        )
-    return _done_state(text, match, start, left, base)
-
-
-def _done_state(text: _Text, match: re.Match[str], start: int, left: str, base: OutcomeClaim) -> OutcomeClaim | None:
-    """ "Done.", "c'est fait", "Merge complete", "The fix for … is complete"."""
-    bare = OPENER.sub("", left).strip()
-    if match["done"] == "fait" and not re.search(r"\bc'est\s+$", left):
-        return None
-    if len(bare.split()) > 12 or (
-        bare and not re.search(r"\b(?:is|are|now|all|est|sont)\s+$|^(?:[\w-]+\s+){1,5}$", bare + " ")
-    ):
-        return None
-    base = base._replace(targets=_targets(text, start, match.start()))
-    return _done(base, left)
-
-
-def _passed(text: _Text, match: re.Match[str], start: int, left: str, base: OutcomeClaim) -> OutcomeClaim | None:
-    """ "All tests pass", "lint is clean", "fmt, lint and tests pass", "All green", "working tree is clean"."""
-    right = text.masked[match.end() : match.end() + 60]
-    if match["clean"] and re.search(r"\b(?:status|tree|branch|working directory|copy)\b", left + right[:30]):
-        return base._replace(achievement=Achievement.CLEAN_TREE, kinds=(_K.STATUS,))
-    listed = _list_start(text.masked, start, left)
-    subject = text.masked[listed : match.start()]
-    kinds = tuple(kind for pattern, kind in CHECK_NOUNS if pattern.search(subject))
-    ran = [action for at, code in text.ticked if listed <= at < match.start() for action in actions(code)]
-    kinds += tuple(a.kind for a in ran if a.kind in (*CHECKS, _K.FORMAT) and a.kind not in kinds)
-    following = re.match(r"\s*[—–:-]\s*([^.;—–]{1,120})$", text.masked[match.end() : match.end() + 130])
-    if not kinds and re.search(r"\b(?:ci|pipelines?|workflows?|github actions)\b", subject):
-        return base._replace(kinds=(_K.PIPELINE,))
-    if not kinds and following:
-        kinds = tuple(kind for pattern, kind in CHECK_NOUNS if pattern.search(following[1]))
-    if kinds:
-        if match["clean"] and not re.search(r"\b(?:is|are|all|now|est|sont|looks?)\s+$|^\s*$", left):
-            return None
-        return base._replace(
-            kinds=kinds,
-            targets=tuple(t for t in _targets(text, listed, match.start()) if not actions_name(t)),
-            numbers=tuple(COUNT.findall(subject)),
-            scope=tuple(SCOPES.findall(text.shown.lower())),
-            everything=bool(ALL.search(subject)) and not _targets(text, listed, match.start()),
-        )
-    whole = OPENER.sub("", left).strip() in ("", "is", "are", "is now", "are now") and ALL.search(left)
-    if whole or re.search(
-        r"\b(?:everything|checks|verifications?|validations?|all|tout)\s+(?:is|are|now|est)?\s*(?:now\s+)?$", left
-    ):
-        return base._replace(kinds=CHECKS, any_kind=True, everything=True)
-    return None
-
-
-def actions_name(target: str) -> bool:
-    """Whether a named thing is a command (``cargo test``), not something that a check is about."""
-    return " " in target and any(a.kind is not _K.RUN for a in actions(target))
-
-
-def _list_start(masked: str, start: int, left: str) -> int:
-    """Where a list of checks begins ("All green — fmt, lint, and all tests pass" reads back over its commas)."""
-    label = masked[:start].rstrip(" :*")
-    if re.fullmatch(r"[\s*✓✅]*(?:all\s*)?", left) and label:
-        return label.rfind(". ") + 1
-    return start
-
-
 _NUMBERED = re.compile(r"(?<![\w.,])(\d[\d,.]*|no|zero)\s+((?:[a-z-]+\s+){0,2}[a-z-]+)")
 
 
-def _measured(text: _Text) -> list[OutcomeClaim]:
+def _measured(text: Text) -> list[OutcomeClaim]:
     """ "0 loose objects, 2 packs (down from 29), no garbage": nothing but numbers with their names."""
     bare = re.sub(r"¤+", "", text.masked).strip(" .*!-")
     bare = re.sub(r"^(?:clean|result|results|now)[.:,—–-]\s*", "", bare)
@@ -435,7 +287,7 @@ def _measured(text: _Text) -> list[OutcomeClaim]:
     )
     if not any(pair and pair[1][0].isdigit() for pair in pairs):
         return []
-    return [OutcomeClaim(Achievement.MEASURED, (), numbers=numbers, phrase=bare[:60], scope=_words(bare))]
+    return [OutcomeClaim(Achievement.MEASURED, (), numbers=numbers, phrase=bare[:60], scope=words_of(bare))]
 
 
 _UNTOUCHED = re.compile(
@@ -444,47 +296,12 @@ _UNTOUCHED = re.compile(
 )
 
 
-def _untouched(text: _Text) -> list[OutcomeClaim]:
+def _untouched(text: Text) -> list[OutcomeClaim]:
     """ "files I didn't touch": refuted by a diff that shows them."""
     match = _UNTOUCHED.search(text.shown.lower())
     if match is None:
         return []
     targets = tuple(
-        dict.fromkeys((*_targets(text, 0, len(text.shown)), *(code for _, code in text.ticked if "/" in code)))
+        dict.fromkeys((*targets_of(text, 0, len(text.shown)), *(code for _, code in text.ticked if "/" in code)))
     )
     return [OutcomeClaim(Achievement.UNTOUCHED, (_K.DIFF,), targets, phrase=match.group(), at=match.start())]
-
-
-_NAMES = (AnchorKind.PATH, AnchorKind.ISSUE, AnchorKind.SYMBOL, AnchorKind.URL)
-
-
-def _targets(text: _Text, start: int, stop: int) -> tuple[str, ...]:
-    """What the claim names between two offsets: files, issues, symbols; code as it stands in ticks."""
-    named = [code.strip().replace("\\_", "_") for at, code in text.ticked if start <= at < stop]
-    named = [code for code in named if not _HASH.fullmatch(code)]
-    named += [a.value for a in text.found if a.kind in _NAMES and start <= a.start < stop and a.value not in named]
-    return tuple(dict.fromkeys(name for name in named if not any(name != other and name in other for other in named)))[
-        :8
-    ]
-
-
-_HASH = re.compile(r"[0-9a-f]{7,40}")
-
-
-def _commits(text: _Text, start: int, stop: int) -> tuple[str, ...]:
-    named = [a.value for a in text.found if a.kind is AnchorKind.COMMIT and start <= a.start < stop]
-    named += [code for at, code in text.ticked if start <= at < stop and _HASH.fullmatch(code)]
-    return tuple(dict.fromkeys(named))
-
-
-_WORD = re.compile(r"[^\W\d_]{4,30}")
-_STOP = frozenset(
-    "that this with from have been also into when then than they them were will your their there about after before "
-    "dans pour avec cette sont plus aussi tous both each more some only just been being over under which while added "
-    "created updated fixed removed changed deleted file files successfully test tests code".split()
-)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    """Content words of at least four letters, for telling which file a claim without a path is about."""
-    return tuple(dict.fromkeys(w for w in _WORD.findall(text) if w not in _STOP))[:24]

@@ -50,7 +50,7 @@ _HOSTS = frozenset(("io", "com", "org", "net", "dev", "app", "ai", "co"))
 def names_file(target: str) -> bool:
     """Whether a target can only be a file: a name with an ending, no host, no call, no bare ending."""
     name = target.rsplit("/", 1)[-1]
-    if name in _BARE_FILES or ("/" in target and name.isupper() and len(name) > 3):
+    if name in _BARE_FILES or ("/" in target and name.isalpha() and name.isupper() and len(name) > 3):
         return True
     if not _FILE.fullmatch(target) or len(target) > 300:
         return False

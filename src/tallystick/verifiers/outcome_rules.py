@@ -9,13 +9,13 @@ from tallystick.verifiers.outcome_checks import check, passed
 from tallystick.verifiers.outcome_claims import OutcomeClaim
 from tallystick.verifiers.outcome_files import in_commit, names_file, untouched, written
 from tallystick.verifiers.outcome_session import Finding, Session, same_hash, seen, unwitnessed
+from tallystick.verifiers.outcome_shown import loaded, measured, not_found, reproduced, signed, started, verified
 from tallystick.verifiers.outcome_words import Achievement
 from tallystick.verifiers.programs import LOOKING, CommandKind
 from tallystick.verifiers.signals import Ended, Result, is_code, result_of
 from tallystick.verifiers.speech import Speech, SpeechKind
 
 _K = CommandKind
-_RUNS = (_K.TEST, _K.RUN, _K.BUILD, _K.LINT, _K.TYPECHECK)
 
 
 def judge(claim: OutcomeClaim, session: Session) -> Finding:
@@ -39,9 +39,35 @@ def _taken_back(claim: OutcomeClaim, session: Session, found: Finding) -> Findin
         if speech.kind is SpeechKind.RETRACTION:
             if _retracts(speech, claim):
                 return Finding(Outcome.CONTRADICTED, "the assistant takes it back", speeches=(speech,))
-        elif (next_turn is None or speech.position == next_turn) and _complains(speech, claim, found):
+        elif speech.kind is SpeechKind.POINTER:
+            if session.memory.turns_between(session.position, speech.position) <= _SOON and _points(
+                speech, claim, session
+            ):
+                return Finding(Outcome.CONTRADICTED, "a person names what was not found", speeches=(speech,))
+        elif _is_answer(speech, claim, session, next_turn) and _complains(speech, claim, found):
             return Finding(Outcome.CONTRADICTED, "a person's next words say otherwise", speeches=(speech,))
     return None
+
+
+_SOON = 3
+"""Turns of a person within which what they say can still be about the claim."""
+
+
+def _is_answer(speech: Speech, claim: OutcomeClaim, session: Session, next_turn: int | None) -> bool:
+    """Whether a complaint is about the claim: it is the person's next turn, or comes soon and names what the claim names."""
+    if next_turn is None or speech.position == next_turn:
+        return True
+    soon = session.memory.turns_between(session.position, speech.position) <= _SOON
+    return soon and any(len(target) > 6 and target in speech.text for target in claim.targets)
+
+
+def _points(speech: Speech, claim: OutcomeClaim, session: Session) -> bool:
+    """Whether a person names the very thing that was not found, and the session then reads it."""
+    if claim.achievement is not Achievement.NOT_FOUND or not claim.scope:
+        return False
+    places = [place for place in speech.text.split() if all(word[:5] in place.lower() for word in claim.scope)]
+    read = [e for e in session.memory.ended((_K.READ,), None, session.thread) if e.signal.position > speech.position]
+    return any(place in e.signal.command and e.result is Result.OK for place in places for e in read[:40])
 
 
 def _retracts(speech: Speech, claim: OutcomeClaim) -> bool:
@@ -185,9 +211,7 @@ def _fixed(claim: OutcomeClaim, session: Session) -> Finding:
 def _without_edit(session: Session) -> Finding | None:
     """A fix made by a command (``git read-tree``, an installation) and looked at afterwards."""
     ended = [e for e in session.ended(frozenset(CommandKind) - {_K.OTHER}) if e.signal.position > session.turn]
-    made = [
-        e for e in ended if e.result is Result.OK and e.action.kind not in LOOKING and e.action.kind not in _CHECKING
-    ]
+    made = [e for e in ended if e.result is Result.OK and e.action.kind not in LOOKING | _CHECKING | _SENDING]
     if not made:
         return None
     looked = [e for e in ended if e.signal.position > made[-1].signal.position and e.action.kind in _SHOWING]
@@ -201,6 +225,8 @@ def _without_edit(session: Session) -> Finding | None:
     )
 
 
+_SENDING = frozenset((_K.COMMIT, _K.PUSH, _K.PULL_REQUEST, _K.PUBLISH, _K.STAGE))
+"""Kinds that pass on what is there, and so mend nothing."""
 _CHECKING = frozenset((_K.TEST, _K.LINT, _K.BUILD, _K.TYPECHECK, _K.FORMAT))
 _SHOWING = frozenset((*_CHECKING, _K.STATUS, _K.RUN))
 
@@ -235,7 +261,8 @@ def _ran_fine(ended: Ended) -> bool:
     if ended.result is not Result.WEAK:
         return ended.result is Result.OK
     signal = ended.signal
-    quiet = not signal.complains and not signal.tests.said_failed and not signal.tests.empty and not signal.tests.cached
+    tests = signal.tests
+    quiet = not (signal.complains or signal.ended_badly or tests.said_failed or tests.empty or tests.cached)
     return quiet and not signal.blank and ended.action.kind in (_K.RUN, _K.TEST)
 
 
@@ -256,28 +283,6 @@ def _works(claim: OutcomeClaim, session: Session) -> Finding:
     return unwitnessed("nothing was run")
 
 
-def _reproduced(claim: OutcomeClaim, session: Session) -> Finding:
-    """Reproducing is shown by what a run printed, whether it passed or failed."""
-    ran = [e for e in session.ended(claim.kinds) if e.signal.position > session.turn and not e.signal.blank]
-    if not ran:
-        return unwitnessed("nothing was run in this turn")
-    return seen(Outcome.WITNESSED, "a run of this turn printed its result", ran[-1])
-
-
-def _verified(claim: OutcomeClaim, session: Session) -> Finding:
-    """Verified: something was looked at or run since the last edit of this turn, and it did not fail."""
-    kinds = (*_RUNS, _K.STATUS, _K.DIFF, _K.SEARCH, _K.LIST, _K.READ, _K.PIPELINE, _K.HISTORY)
-    edited = max((s.position for s, _ in session.edits), default=-1)
-    ran = [e for e in session.ended(kinds) if e.signal.position > max(session.turn, edited)]
-    if not ran:
-        return unwitnessed("nothing was looked at since the last edit")
-    if ran[-1].result is Result.OK and ran[-1].action.kind in (*_RUNS, _K.PIPELINE):
-        return seen(Outcome.WITNESSED, "a run since the last edit passed", ran[-1])
-    if ran[-1].result is Result.OK and not any(e.result is Result.FAILED for e in ran if e.action.kind in _RUNS):
-        return seen(Outcome.WITNESSED, "it was looked at since the last edit", ran[-1])
-    return seen(Outcome.UNWITNESSED, "what was run since the last edit does not show it", ran[-1])
-
-
 def _done(claim: OutcomeClaim, session: Session) -> Finding:
     """ "Done.": the last thing done in this turn succeeded."""
     del claim
@@ -293,27 +298,6 @@ def _done(claim: OutcomeClaim, session: Session) -> Finding:
     if told[-1].result is Result.FAILED:
         return seen(Outcome.UNWITNESSED, "the last thing done failed", told[-1])
     return seen(Outcome.WITNESSED, "the last thing done succeeded", told[-1])
-
-
-def _measured(claim: OutcomeClaim, session: Session) -> Finding:
-    """Numbers: the latest result that prints them under a name the claim uses."""
-    wanted = [pair.split("=", 1) for pair in claim.numbers]
-    for signal in reversed(session.before[-60:]):
-        printed = [line.split("=", 1) for line in signal.figures.split("\n") if line]
-        shared = [name for name, _ in wanted if any(_same_word(name, label) for label, _ in printed)]
-        if not shared:
-            continue
-        values = {value for _, value in printed}
-        if all(value in values for name, value in wanted):
-            return Finding(Outcome.WITNESSED, "the numbers stand in a result", (signal,), (Result.OK,))
-        return Finding(
-            Outcome.UNWITNESSED, "the latest result with these names prints other numbers", (signal,), (Result.OK,)
-        )
-    return unwitnessed("no result prints these numbers")
-
-
-def _same_word(a: str, b: str) -> bool:
-    return a.rstrip("s") == b.rstrip("s") or a.rstrip("s") in b.split("-")
 
 
 def _is_clean(ended: Ended) -> bool:
@@ -365,11 +349,16 @@ _RULES: dict[Achievement, Callable[[OutcomeClaim, Session], Finding]] = {
     Achievement.REMOVED: written,
     Achievement.FIXED: _fixed,
     Achievement.WORKS: _works,
-    Achievement.REPRODUCED: _reproduced,
-    Achievement.VERIFIED: _verified,
+    Achievement.REPRODUCED: reproduced,
+    Achievement.VERIFIED: verified,
     Achievement.DONE: _done,
-    Achievement.MEASURED: _measured,
+    Achievement.MEASURED: measured,
     Achievement.CLEAN_TREE: _clean_tree,
     Achievement.ABSENT: _absent,
     Achievement.UNTOUCHED: untouched,
+    Achievement.NOT_FOUND: not_found,
+    Achievement.STARTED: started,
+    Achievement.RAN: reproduced,
+    Achievement.READ: loaded,
+    Achievement.SIGNED: signed,
 }

@@ -52,6 +52,15 @@ class Session:
         """Position of the last edit of code; -1 when there was none."""
         return max((s.position for s, path in self.edits if path == "*" or is_code(path)), default=-1)
 
+    @cached_property
+    def launches(self) -> list[Signal]:
+        """Results that only say that something was started, up to the words."""
+        return [s for s in self.memory.before(self.position, self.thread) if s.launch]
+
+    def made(self, path: str) -> bool:
+        """Whether a file of that name was created in the session."""
+        return self.memory.made(path)
+
     def reported(self) -> bool:
         """Whether another agent's report came in the turn of the words."""
         return any(s.position > self.turn for s in self.memory.reports(self.position, self.thread))

@@ -33,15 +33,32 @@ class Achievement(StrEnum):
     ABSENT = "absent"
     """Nothing of a kind is left: conflict markers, uses of a name."""
     UNTOUCHED = "untouched"
+    NOT_FOUND = "not_found"
+    """A search, a list or a diff came back empty: "no config found", "staged: none"."""
+    STARTED = "started"
+    """Something runs now because the agent started it."""
+    RAN = "ran"
+    """A command was run, whatever came of it."""
+    READ = "read"
+    """Something was read, loaded, used."""
+    SIGNED = "signed"
+    """A verdict sign beside a label that names no known check: "Overall: ✅ PASS"."""
 
 
-FIX = ("fixed", "resolved", "corrected", "repaired", "solved", "addressed", "corrigé", "résolu", "réparé", "rectified")
+FIX = ("fixed", "resolved", "corrected", "repaired", "solved", "addressed", "corrigé", "résolu", "réparé", "rectified",
+       "patched", "réglé", "eliminated")  # fmt: skip
 WRITE = (
     "created", "added", "wrote", "written", "implemented", "generated", "updated", "edited", "modified", "changed",
     "replaced", "refactored", "rewrote", "rewritten", "appended", "bumped", "reverted", "restored", "extracted", "split",
     "converted", "simplified", "adjusted", "renamed", "moved", "inserted", "configured", "documented",
     "applied",   "registered", "wired", "switched",  "set up", "restructured",
     "créé", "ajouté", "écrit", "mis à jour", "modifié", "renommé", "déplacé", "généré", "implémenté", "appliqué",
+    "aligned", "synced", "synchronized", "polished", "copied", "saved", "stored", "recorded", "linked", "enabled",
+    "disabled", "marked", "reset", "tightened", "reworded", "deduplicated", "consolidated", "improved", "enhanced",
+    "unified", "expanded", "extended", "trimmed", "rephrased", "reorganized", "made", "opened",
+    "aligné", "réaligné", "rattaché", "synchronisé", "resynchronisé", "simplifié", "recentré", "reformulé", "normalisé",
+    "nettoyé", "renforcé", "étendu", "harmonisé", "ajusté", "inséré", "copié", "sauvegardé", "activé", "désactivé",
+    "marqué", "restructuré", "réécrit", "repositionné", "consigné", "actualisé", "coché", "basculé", "initialisé", "poli",
     "complété", "enregistré", "remplacé", "documenté", "rédigé", "intégré", "configuré",
 )  # fmt: skip
 REMOVE = ("removed", "cleaned up", "deleted", "dropped", "supprimé", "retiré", "effacé", "enlevé")
@@ -58,27 +75,48 @@ OTHER_VERBS: dict[str, Achievement] = {
     "reproduced": Achievement.REPRODUCED, "reproduit": Achievement.REPRODUCED, "verified": Achievement.VERIFIED,
     "confirmed": Achievement.VERIFIED, "vérifié": Achievement.VERIFIED, "validated": Achievement.VERIFIED,
     "completed": Achievement.DONE, "finished": Achievement.DONE, "terminé": Achievement.DONE,
-    "finalisé": Achievement.DONE, "exécuté": Achievement.DONE, "executed": Achievement.DONE,
+    "finalisé": Achievement.DONE, "effectué": Achievement.DONE, "réalisé": Achievement.DONE, "faite": Achievement.DONE,
+    "faites": Achievement.DONE, "exécuté": Achievement.RAN, "réexécuté": Achievement.RAN, "relancé": Achievement.RAN,
+    "executed": Achievement.RAN, "ran": Achievement.RAN, "re-ran": Achievement.RAN, "reran": Achievement.RAN,
+    "recovered": Achievement.RAN, "retrieved": Achievement.RAN, "downloaded": Achievement.RAN,
+    "fetched": Achievement.RAN, "decrypted": Achievement.RAN, "decoded": Achievement.RAN, "téléchargé": Achievement.RAN,
+    "started": Achievement.STARTED, "launched": Achievement.STARTED, "spawned": Achievement.STARTED,
+    "restarted": Achievement.STARTED, "démarré": Achievement.STARTED, "lancé": Achievement.STARTED,
+    "loaded": Achievement.READ, "reloaded": Achievement.READ, "chargé": Achievement.READ, "rechargé": Achievement.READ,
+    "used": Achievement.READ, "utilisé": Achievement.READ, "relu": Achievement.READ,
+    "revérifié": Achievement.VERIFIED, "checked": Achievement.VERIFIED, "tested": Achievement.VERIFIED,
+    "testé": Achievement.VERIFIED,
 }  # fmt: skip
-ALSO_PRESENT = frozenset(("set up", "split"))
+ALSO_PRESENT = frozenset(("set up", "split", "reset", "set to"))
 """Past forms that are also the imperative: no claim at the head of a clause."""
+TOLD_BY_SPEAKER = frozenset(("used", "utilisé", "checked", "tested", "testé", "made", "relu", "ran", "re-ran", "reran"))
+"""Verbs that claim nothing unless someone is said to have done it: "I've used", "has been made"."""
+ADJECTIVAL = frozenset(
+    "simplifié renforcé étendu activé désactivé aligné normalisé poli enabled disabled improved enhanced extended "
+    "expanded unified linked stored consolidated recorded marked marqué coché".split()
+)
+"""Participles that describe as often as they report: they claim nothing unless someone is said to have
+done it, or they open a sentence."""
 
 
 def _inflected(verb: str) -> str:
     """A participle with its endings; only French ones agree."""
-    agrees = verb.endswith("é") or verb in ("écrit", "résolu", "reproduit")
+    agrees = verb.endswith("é") or verb in ("écrit", "réécrit", "résolu", "reproduit", "étendu", "poli", "relu")
     return re.escape(verb) + ("(?:e?s?)" if agrees else "")
 
 
 _VERBS = sorted(
     (*FIX, *WRITE, *REMOVE, *HAPPEN, *OTHER_VERBS, "mis à jour", "mise à jour", "mises à jour"), key=len, reverse=True
 )
-VERB = re.compile(r"(?<![\w-])(" + "|".join(map(_inflected, dict.fromkeys(_VERBS))) + r")(?![\w-])")
+_SET_TO = r"set to(?= `)|(?:re)?mise?s? à(?= `)|(?:re)?passée?s? (?:à|en)(?= `)"
+VERB = re.compile(
+    r"(?<![\w-])(?:re-|ré-)?(" + "|".join((*map(_inflected, dict.fromkeys(_VERBS)), _SET_TO)) + r")(?![\w-])"
+)
 
 
 def base_form(verb: str) -> str:
     """The verb as the tables have it: endings of French participles taken off."""
-    if verb.endswith("à jour"):
+    if verb.endswith(("à jour", " à", " en")):
         return "mis à jour"
     return next((stem for stem in (verb, verb[:-1], verb[:-2]) if stem in _BASES), verb)
 
@@ -98,7 +136,7 @@ OPENER = re.compile(
 )
 """What may stand in front of a verb at the head of its clause."""
 HAVE = re.compile(
-    r"(?:\b(?:have|has|had|ai|avons|ont|avait|(?:il|elle|on|cela|qui|agent) a|tu as|a(?= été))|'ve|j'ai|'s)\s+"
+    r"(?:\b(?:have|has|had|l'ai|les ai|avons|ont|avait|(?:il|elle|on|cela|qui|agent) a|tu as|a(?= été))|'ve|j'ai|'s)\s+"
     rf"(?:{ADVERB}\s+)*(?:been\s+|été\s+)?(?:{ADVERB}\s+)*$"
 )
 BE = re.compile(rf"(?:\b(?:is|are|was|were|been|got|est|sont|été|étaient|était)|'re|it's|that's)\s+(?:{ADVERB}\s+)*$")
@@ -163,21 +201,34 @@ CHECK_NOUNS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (re.compile(r"\b(?:fmt|format(?:ting|ter)?|gofmt|prettier|formatage)\b"), _K.FORMAT),
 )
 CONFLICT = re.compile(r"\bconflicts?\b|\bconflict markers?\b|\bconflits?\b")
+WELL = (
+    r"(?:now|correctly|fine|as (?:expected|intended|described|designed)|exactly|perfectly|properly|successfully|again|"
+    r"cleanly|well|without|end-to-end|bien|maintenant|correctement|parfaitement)"
+)
 STATE = re.compile(
     r"(?<![\w-])(?:(?P<passing>pass(?:es|ed|ing)?|passent|passe|succeed(?:s|ed)?|green|au vert|verts?|vertes?)"
     r"|(?P<clean>clean)"
     r"|(?P<builds>builds|compiles?|compilent)(?=\s+(?:clean|success|fine|without|ok|correct|now|again|and|sans)|\s*(?:[.,!—–]|$))"
-    r"|(?P<works>(?:works?|runs?|ran|is working|executes|fonctionne|marche)"
-    r"(?=\s+(?:now|correctly|fine|as expected|perfectly|properly|"
-    r"successfully|again|cleanly|well|without|end-to-end|bien|maintenant|correctement|parfaitement)|\s*(?:[.!]|$))"
+    rf"|(?P<works>(?:works?|runs?|ran|working|executes|fonctionne|marche)(?=\s+{WELL}|\s*(?:[.!]|$))"
     r"|(?:was|were|is|are)\s+(?:now\s+)?successful|is (?:now )?in place|(?:patch|fix|implementation|solution|change) is (?:now )?"
-    r"(?:correct|working|ready)|succeeded|réussi)"
+    r"(?:correct|working|ready)|succeeded|réussi"
+    r"|works?(?=\s+(?:for|with|on|in|when|even|both|pour|avec|dans)\b))"
+    rf"|(?:is|are|it's|they're)\s+(?:now\s+)?(?P<doing>\w{{3,20}}ing)(?=\s[^.;:,()—–]{{0,60}}\b(?:correctly|properly|as expected|"
+    r"successfully|perfectly)\b)"
+    r"|(?:is|are|it's|they're)\s+(?:now\s+|already\s+)?(?P<running>running|up and running)"
+    r"(?=\s+(?:in the background|on port|on http|at http|on localhost|at localhost|on `))"
     r"|(?P<done>done|complete|fait|finished)(?=\s*(?:[.!,:;✓✅—–-]|$|\s✅)))"
     r"(?![\w-])"
 )
 TRANSITIVE = re.compile(
-    r"^\s+(?:the|a|an|it|them|its|this|these|to|through|along|down|over|into|as|`|null|none|arguments?|par|le|la|les)(?![\w-])"
+    r"^\s+(?:the|a|an|it|them|its|this|these|to|through|along|down|over|into|as(?! expected| intended| before| well)|`"
+    r"|null|none|arguments?|par|le|la|les)(?![\w-])"
 )
 ALL = re.compile(r"\b(?:all|everything|every|tout|tous|toutes|both|les deux)\b")
 SCOPES = re.compile(r"\b(unit|integration|e2e|end-to-end|smoke|regression|unitaires?|intégration)\b")
 COUNT = re.compile(r"(?<![\w.#-])(\d{1,6})(?![\w.%-])")
+LAUNCHABLE = re.compile(
+    r"\b(?:servers?|serveurs?|(?:sub-?)?agents?|process(?:es)?|services?|containers?|conteneurs?|apps?|application|jobs?|"
+    r"daemon|watchers?|database|background|tasks?|vm|cluster|poem|stack|one|ones)\b"
+)
+"""What can be started and then runs."""

@@ -41,6 +41,11 @@ def window(text: str, whole: bool) -> str:
     return "".join(parts)
 
 
+def head_and_tail(text: str, size: int) -> str:
+    """``text``, or its first and last ``size / 2`` characters."""
+    return text if len(text) <= size else text[: size // 2] + "\n" + text[-size // 2 :]
+
+
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
@@ -292,6 +297,19 @@ _ADDED = re.compile(r"^\+(?!\+\+)[^\n]{1,160}", re.MULTILINE)
 def added_lines(text: str) -> str:
     """The lines a diff adds, cut at 1,500 characters."""
     return "\n".join(_ADDED.findall(text)[:60])[:1_500]
+
+
+_ERROR_LINE = re.compile(r"(?:[\w.]{1,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Warning|NotFound)\b(?::|$)")
+_EXIT_LINE = re.compile(r"(?:exit(?: ?code| status)?|return ?code|rc|status)[ :=]{1,3}-?[1-9]\d{0,4}$", re.IGNORECASE)
+
+
+def bad_end(text: str) -> str:
+    """``traceback`` when ``text`` ends with the error line of one, ``exit`` when by saying an exit code that is not 0, and
+    that may be of a failure on purpose; else empty."""
+    last = text[-2_000:].rstrip().rsplit("\n", 1)[-1].strip()
+    if _EXIT_LINE.fullmatch(last):
+        return "exit"
+    return "traceback" if "Traceback (most recent call last)" in text and _ERROR_LINE.match(last) else ""
 
 
 _NUMBER = re.compile(r"\d[\d,.]{0,15}")

@@ -55,6 +55,14 @@ class Signal(NamedTuple):
     """The first lines that a shown diff adds."""
     figures: str = ""
     """Numbers printed with a name, one a line as ``name=number``."""
+    script: str = ""
+    """The command line of a run, cut to ``SCRIPT_CHARS``."""
+    printed: str = ""
+    """Head and tail of what a run printed."""
+    ended_badly: str = ""
+    """``outputs.bad_end``, whatever its own status."""
+    launch: bool = False
+    """It only says that something was started."""
     excerpt: str = ""
     flags: tuple[str, ...] = ()
 
@@ -97,6 +105,9 @@ STOPPED = frozenset((124, 130, 137, 143))
 """Exit codes of a run that was stopped from outside: a timeout, an interrupt, a kill."""
 
 
+_BADLY = {"traceback": Result.FAILED, "exit": Result.WEAK}
+
+
 def _test_result(signal: Signal, action: Action) -> Result:
     tests = signal.tests
     if tests.passed < 0 and tests.failed < 0 and signal.unstarted:
@@ -113,6 +124,8 @@ def _test_result(signal: Signal, action: Action) -> Result:
         return Result.WEAK
     if told and (signal.exit_code in (None, 0) or len(signal.actions) > 1):
         return Result.OK
+    if signal.ended_badly and not told and by_status in (Result.OK, Result.WEAK):
+        return _BADLY[signal.ended_badly]
     if by_status is Result.OK:
         return Result.WEAK if tests.passed == 0 or (tests.said_failed and tests.failed < 0) else Result.OK
     if by_status is Result.WEAK and tests.said_failed:
@@ -145,6 +158,8 @@ _FILE_KINDS = frozenset(
 def _by_status(signal: Signal, action: Action) -> Result:
     """What the exit status shows of one action among the others of its line."""
     if signal.status is Status.OK:
+        if signal.ended_badly and action.kind is CommandKind.RUN:
+            return _BADLY[signal.ended_badly]
         if not action.hidden:
             return Result.OK
         if action.kind in _FILE_KINDS:
@@ -182,7 +197,9 @@ _PROSE = frozenset(("md", "markdown", "rst", "txt", "adoc", "log", "csv", "svg",
 
 def is_code(path: str) -> bool:
     """Whether a test run or a build can depend on the file: anything but prose, pictures and logs."""
-    name = path.rsplit("/", 1)[-1].lower()
+    folder, _, name = path.lower().rpartition("/")
+    if folder == "/tmp":  # noqa: S108 - a scratch file of the session, beside the project
+        return False
     return bool(name) and "." in name and name.rsplit(".", 1)[-1] not in _PROSE and "/.claude/" not in path
 
 

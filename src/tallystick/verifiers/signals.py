@@ -25,6 +25,8 @@ MAX_SIGNALS = 20_000
 MAX_SPEECHES = 4_000
 EXCERPT_CHARS = 200
 COMMAND_CHARS = 200
+SCRIPT_CHARS = 3_000
+PRINTED_CHARS = 1_200
 _MAX_ACTIONS = 24
 _MAX_PATHS = 24
 
@@ -89,9 +91,18 @@ def _report(event: Event, position: int) -> Signal:
         "",
         (),
         event.status,
+        launch=_launches(event),
         excerpt=_one_line(event.text[:EXCERPT_CHARS]),
         flags=(*event.flags, "delegated"),
     )
+
+
+_LAUNCHED = re.compile(r"\b(?:launched successfully|running in (?:the )?background|started in (?:the )?background)\b")
+
+
+def _launches(event: Event) -> bool:
+    """Whether a result only says that an agent or a command was started."""
+    return "background" in event.flags or _LAUNCHED.search(event.text[:300]) is not None
 
 
 def _tool_actions(event: Event) -> tuple[Action, ...]:
@@ -147,6 +158,7 @@ def _of_command(event: Event, position: int) -> Signal | None:
         listed = outputs.error_paths(text[: outputs.HEAD_CHARS])
     shows = any(a.task == "show" for a in found)
     body = _without_prefix(text)
+    ran = not kinds.isdisjoint(_RUNNING)
     return Signal(
         position,
         event.uid,
@@ -167,9 +179,24 @@ def _of_command(event: Event, position: int) -> Signal | None:
         listed,
         outputs.added_lines(text) if shows else "",
         outputs.figures(body) if len(body) <= 2_000 and not tested and _measures(found, event) else "",
-        _one_line(body[-EXCERPT_CHARS:]) if kinds <= LOOKING else _excerpt(text, tests, git),
+        event.command[:SCRIPT_CHARS] if ran else "",
+        _printed(body, ran, kinds),
+        outputs.bad_end(body) if ran else "",
+        _launches(event),
+        _one_line(body[-EXCERPT_CHARS:]) if kinds <= LOOKING else _excerpt(body, tests, git),
         event.flags,
     )
+
+
+_RUNNING = frozenset((CommandKind.RUN, CommandKind.TEST, CommandKind.BUILD, CommandKind.EDIT))
+_FINDING = frozenset((CommandKind.SEARCH, CommandKind.LIST))
+
+
+def _printed(body: str, ran: bool, kinds: set[CommandKind]) -> str:
+    """Head and tail of what a run printed; of a search the whole, or nothing."""
+    if ran:
+        return outputs.head_and_tail(body, PRINTED_CHARS)
+    return body if len(body) <= PRINTED_CHARS and kinds <= LOOKING and not kinds.isdisjoint(_FINDING) else ""
 
 
 _MEASURING = frozenset(("wc", "du", "df", "jq", "stat", "find", "uniq"))
@@ -189,14 +216,15 @@ def _as_tests(found: tuple[Action, ...]) -> tuple[Action, ...]:
 
 
 _PREFIX = re.compile(
-    r"(?:(?:Exit code: -?\d{1,5}|Wall time: [\d.]{1,12} seconds|Total output lines: \d{1,9}|Output:)\s*\n?)+"
+    r"(?:(?:Exit code: -?\d{1,5}|<returncode>\n?-?\d{1,5}\n?</returncode>|<output>|Wall time: [\d.]{1,12} seconds"
+    r"|Total output lines: \d{1,9}|Output:)\s*\n?)+"
 )
 
 
 def _without_prefix(text: str) -> str:
     """The output itself, without the lines a harness writes in front of it."""
     prefix = _PREFIX.match(text)
-    return (text[prefix.end() :] if prefix else text).strip()
+    return (text[prefix.end() :] if prefix else text).strip().removesuffix("</output>").rstrip()
 
 
 def _nothing_found(found: tuple[Action, ...], event: Event, body: str) -> bool:
@@ -235,6 +263,7 @@ class Signals:
         self._edits: deque[tuple[Signal, str]] = deque()
         self._reports: deque[Signal] = deque()
         self._made: set[str] = set()
+        self._created: set[str] = set()
         self._speeches: deque[Speech] = deque(maxlen=MAX_SPEECHES)
         self._turns: deque[int] = deque(maxlen=MAX_SPEECHES)
 
@@ -258,6 +287,8 @@ class Signals:
             changed = tuple(path for path in changed if path.rsplit("/", 1)[-1] not in self._made)
         if len(self._made) < MAX_SIGNALS:
             self._made.update(path.rsplit("/", 1)[-1] for path in changed)
+            created = (a for a in signal.actions if a.kind is CommandKind.CREATE)
+            self._created.update(path.rsplit("/", 1)[-1] for a in created for path in a.targets)
         return changed
 
     def _drop(self, oldest: Signal) -> None:
@@ -310,6 +341,10 @@ class Signals:
             position = self._signals[-1].position if self._signals else -1
         return [s for s in self._speeches if s.position > position]
 
+    def made(self, path: str) -> bool:
+        """Whether a file of that name was created in the session."""
+        return path.rsplit("/", 1)[-1] in self._created
+
     def turn_start(self, position: int | None) -> int:
         """Position of the last word of a person not after ``position``; -1 when there is none."""
         starts = [turn for turn in self._turns if position is None or turn < position]
@@ -319,6 +354,10 @@ class Signals:
         """Position of the word of a person before the last one; -1 when there is none."""
         starts = [turn for turn in self._turns if position is None or turn < position]
         return starts[-2] if len(starts) > 1 else -1
+
+    def turns_between(self, position: int | None, stop: int) -> int:
+        """How many messages of a person stand after ``position`` and not after ``stop``."""
+        return sum(position is not None and position < turn <= stop for turn in self._turns)
 
     def next_turn(self, position: int | None) -> int | None:
         """Position of a person's next message after ``position``."""

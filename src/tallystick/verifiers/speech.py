@@ -18,6 +18,8 @@ class SpeechKind(StrEnum):
 
     COMPLAINT = "complaint"
     RETRACTION = "retraction"
+    POINTER = "pointer"
+    """A person names a file or a place."""
 
 
 class Speech(NamedTuple):
@@ -39,6 +41,9 @@ _COMPLAINT = re.compile(
     r"(?:work|fix|resolv|compil|build|pass)"
     r"|\b(?:same|another) (?:error|issue|problem)|\b(?:is|are|it['’]?s|was) (?:still )?(?:broken|wrong|failing)\b"
     r"|\b(?:tests?|lint(?:ing|er)?|build|ci|compilation|compile) (?:is |are |still )?(?:now )?(?:fail|broke|red\b)"
+    r"|\b(?:that|this|it)(?:['’]s| is) (?:still )?(?:not (?:correct|right|true|what i)|incorrect|false)\b"
+    r"|\byou (?:forgot|missed|broke|haven['’]?t|didn['’]?t|did not|have not)\b|\bnot what i (?:asked|meant|wanted)\b"
+    r"|\bc['’]est (?:faux|incorrect|toujours cassé)|\bce n['’]est pas (?:correct|bon|ça|juste)\b|\btu as oublié\b"
     r"|\bmarche (?:toujours |encore )?pas\b|\bfonctionne (?:toujours |encore )?pas\b"
     r"|\btoujours (?:pas|cassé|la même|le même)|\bmême erreur\b|\bne compile pas\b",
     re.IGNORECASE,
@@ -51,6 +56,7 @@ _RETRACTION = re.compile(
     r"|\bje me suis trompé|\bmon erreur\b|\bau(?: temps|tant) pour moi\b",
     re.IGNORECASE,
 )
+_PLACE = re.compile(r"(?<![\w:/])(?:[\w.@~-]{1,80}/){1,12}[\w.@:+-]{1,120}")
 _HARNESS_TAIL = re.compile(r"<system-reminder>")
 
 
@@ -63,7 +69,8 @@ def speech_of(event: Event, position: int) -> Speech | None:
     if event.origin is Origin.USER:
         found = _COMPLAINT.search(text[:600])
         if found is None or (text[:600].rstrip().endswith("?") and found.start() > 200):
-            return None
+            pointed = _PLACE.findall(text[:600])
+            return Speech(position, event.uid, SpeechKind.POINTER, " ".join(pointed)[:300]) if pointed else None
         return Speech(position, event.uid, SpeechKind.COMPLAINT, text[:300], _named_kinds(text[:300]))
     if event.origin is Origin.ASSISTANT:
         found = _RETRACTION.search(text)
