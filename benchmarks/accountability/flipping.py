@@ -98,7 +98,8 @@ def read_memory(trail: Trail, claims: list[int]) -> str:
         told.extend(rows.links(ENTRIES, kind) for kind in ("contradicts", "revises"))
         told.extend(rows.seq_at(instant) for instant in (0, SetClock().now))
         told.append(_briefed(rows))
-    trail = Trail(_MemoryAlone(trail.store), trail.outside, clock=trail.clock, entropy=RepeatingEntropy())
+    nothing_known = OutsideFolder(Path(trail.outside.location) / "nothing")
+    trail = Trail(_MemoryAlone(trail.store), nothing_known, clock=trail.clock, entropy=RepeatingEntropy())
     for claim in claims:
         found = why(trail, claim, None)
         # Where the source file stands today is not the trail's to say.

@@ -154,6 +154,11 @@ def asks(entry: Entry) -> bool:
     return entry.kind in _ASKING or (entry.kind == EntryKind.ASSERTED and bool(entry.refs))
 
 
+def make_ready() -> None:
+    """Load what the fold reads with; asked for before a lock is taken, since it takes longer than an append."""
+    _strict_decoders()
+
+
 def facets_of(parts: Parts) -> Facets:
     """The facets of an entry that opens a claim; empty ones where they were erased or cannot be read."""
     said = _object(parts.get("facets", b""))

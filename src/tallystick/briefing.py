@@ -109,11 +109,18 @@ def shown(text: str) -> str:
 
 
 def brief(
-    items: Iterable[Item], *, now: int, budget: int, settle: Callable[[int], str] = lambda _: "", left_before: int = 0
+    items: Iterable[Item],
+    *,
+    now: int,
+    budget: int,
+    settle: Callable[[int], str] = lambda _: "",
+    quote: Callable[[int], str | None] = lambda _: None,
+    left_before: int = 0,
 ) -> Briefing:
     """Choose and render. ``now`` is the point's time, ``budget`` in tokens; ``left_before`` counts what was never offered.
 
-    ``settle`` gives the command that would settle a claim now, made from a template and never from a transcript.
+    ``settle`` gives the command that would settle a claim now, made from a template and never from a transcript. ``quote``
+    gives the words that a verbatim claim was certified by, which are what is shown; None where they are its text.
 
     What can go stale comes first, then decisions, open loops, rules, facts. Within the budget each section gets its
     share in turn, best first, so that no section starves the others; what did not fit is counted.
@@ -125,7 +132,11 @@ def brief(
         section.sort(key=lambda item: _standing(item, now))
     offered = sum(map(len, sections.values()))
     chosen, used = _fill(sections, budget, settle)
-    lines = tuple(_line(item, command, section, now) for section in SECTIONS for item, command in chosen[section.key])
+    lines = tuple(
+        _line(item, quote(item.claim), command, section, now)
+        for section in SECTIONS
+        for item, command in chosen[section.key]
+    )
     left_out = offered - len(lines) + left_before
     return Briefing(lines, left_out, _render(lines, left_out), used)
 
@@ -188,9 +199,10 @@ def _fill(sections: Mapping[str, list[Item]], budget: int, settle: Callable[[int
     return chosen, used
 
 
-def _line(item: Item, command: str, section: Section, now: int) -> Line:
-    verbatim = item.derivation == Derivation.VERBATIM
-    words = shown(item.text)
+def _line(item: Item, quote: str | None, command: str, section: Section, now: int) -> Line:
+    """A tick never stands without the words it certifies: where those are gone, the line is no quote any more."""
+    verbatim = item.derivation == Derivation.VERBATIM and quote != ""
+    words = shown(quote if verbatim and quote else item.text)
     mark = "✓ verbatim" if verbatim else "~ inferred"
     age = max(0, now - item.said_at) if item.said_at >= 0 else -1
     said = f'"{words}"' if verbatim else words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,6 +79,7 @@ def ingest_tools(
     since: int | None = None,
     thorough: bool = False,
     redact_emails: bool = False,
+    shown_before: Callable[[int | None], Sequence[str]] = lambda _at: (),
     progress: Callable[[str, int], None] = lambda _name, _bytes: None,
 ) -> Tools:
     """What an ingest works with; ``harness`` narrows to one adapter by name."""
@@ -92,6 +93,7 @@ def ingest_tools(
         count_tokens=count_tokens,
         person=person_name(environ),
         project_of=project_of,
+        shown_before=shown_before,
         since=since,
         thorough=thorough,
         redact_emails=redact_emails,

@@ -74,11 +74,12 @@ def behind(tally: Tally) -> Tally:
 
 
 def test_the_head_is_ahead(behind: Tally) -> None:
-    """TRAIL.8: an older copy put back is bad, and nothing is appended to it."""
+    """TRAIL.8: an older copy put back is bad; nothing is appended to it and nothing is read from it as if it were whole."""
     assert states(behind, code=1)["soundness"] == "bad"
     assert "older copy" in advice(behind, "soundness")
     assert "--accept-head" in behind.refused("remember", "three", code=3)
-    assert behind.texts() == ["one"]
+    assert "older copy" in behind.refused("replay", code=3)
+    assert "older copy" in behind.refused("brief", code=3)
 
 
 def test_accepting_the_head(behind: Tally) -> None:

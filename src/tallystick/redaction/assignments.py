@@ -6,22 +6,39 @@ A value that is a variable, a call, a placeholder, a type or a word of configura
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
-from tallystick.redaction.found import MARK, MAX_VALUE, UNREAL, Finder, Found, has_digit_and_letter
+from tallystick.redaction.found import EXAMINED, MARK, UNREAL, Finder, Found, has_digit_and_letter
 
 _ASSIGNED = re.compile(
     r"(?P<rest>[A-Za-z0-9_.-]{0,40}+)(?:\\{0,3}+[\"'])?\]?"
-    r"(?P<sep>[ \t]{0,4}(?::[ \t]{0,2}[A-Za-z][A-Za-z0-9_.]{0,20}(?:[ \t]?\|[ \t]?None)?[ \t]{1,2}="
-    r"|:=|=>|=(?!=)|:(?!:))[ \t]{0,4}|[ \t]{1,2})"
-    r"(?:(?P<quote>\\{0,3}[\"'`])(?P<quoted>[^\"'`\\\n]{1,512})|(?P<plain>[^\s\"'`,;&|<>(){}\[\]\\]{1,512}))"
+    r"(?P<sep>[ \t]{0,4}+(?::[ \t]{0,2}[A-Za-z][A-Za-z0-9_.]{0,20}(?:[ \t]?\|[ \t]?None)?[ \t]{1,2}="
+    r"|:=|=>|=(?!=)|:(?!:))[ \t]{0,4}+|[ \t]{1,2}+)"
+    r"(?:(?P<quote>\\{0,3}[\"'`])|(?P<plain>[^\s\"'`,;&|<>(){}\[\]\\]{1,48}+))"
 )
-_REST = {"quoted": re.compile(r"[^\"'`\\\n]*"), "plain": re.compile(r"[^\s\"'`,;&|<>(){}\[\]\\]*")}
-"""How a value goes on that is longer than ``MAX_VALUE``; it always matches."""
-_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{1,48}$")
+_REST = re.compile(r"[^\s\"'`,;&|<>(){}\[\]\\]*+")
+"""How a plain value goes on that is longer than what is examined of it; it always matches."""
+
+
+def _quoted_bodies() -> dict[str, re.Pattern[str]]:
+    bodies: dict[str, re.Pattern[str]] = {}
+    for quote in "\"'`":
+        closed = rf"(?:[^{quote}\\\n]|\\[^\n]){{1,512}}+(?={quote})"
+        escaped = rf"(?:[^{quote}\\\n]|\\(?!\\{{0,2}}{quote})){{1,512}}+(?=\\{{1,3}}{quote})"
+        cut_off = rf"[^\s{quote}\\]{{1,512}}+"
+        bodies[quote] = re.compile(f"{closed}|{cut_off}")
+        for depth in (1, 2, 3):
+            bodies["\\" * depth + quote] = re.compile(f"{escaped}|{cut_off}")
+    return bodies
+
+
+_BODIES = _quoted_bodies()
+"""What stands between quotes of each form, JSON-escaped ones too; without a closing quote, the first word."""
+_NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _OTHER_THINGS = re.compile(
     r"[_.-]?(?:length|len|size|bytes|bits|count|limit|max|min|type|kind|url|uri|endpoint|name|names|id|ids|path|file|dir|field|input|label|hash|placeholder|"
-    r"reset|policy|env|var|header|prefix|suffix|expiry|expires|expiration|ttl|timeout|usage|budget|cost|price|index|format|pattern|regex|regexp|"
+    r"reset|policy|stdin|cmd|env|var|header|prefix|suffix|expiry|expires|expiration|ttl|timeout|usage|budget|cost|price|index|format|pattern|regex|regexp|"
     r"vault|store|manager|provider|ref|arn|version|rotation|scope|scopes|algorithm|alg|column|schema|class|message|error|hint|help|prompt|"
     r"s|map|list|set|info|status|state|valid|required|enabled|used|using|rules|strength|check|form|page|test|tests|detection|scanning|scanner)(?![a-z])",
     re.IGNORECASE,
@@ -56,10 +73,11 @@ class _Name(NamedTuple):
     shell: bool
     """``NAME=value`` or ``NAME: value`` in capitals: an environment variable."""
     option: bool
-    """``--name value``."""
+    """``--name value`` or ``--name=value``."""
     quoted: bool
     connection: bool
     """``Name=value;`` as in a connection string."""
+    equals: bool
 
 
 def _assignment(family: str) -> Finder:
@@ -67,50 +85,63 @@ def _assignment(family: str) -> Finder:
         assigned = _ASSIGNED.match(text, end)
         if assigned is None:
             return None
-        rest = assigned["rest"]
-        if _OTHER_THINGS.match(rest) or (rest[:1].isalpha() and not (rest[0].isupper() and text[end - 1].islower())):
-            return None  # "tokenizer", "SECRETARY", "_AUTHOR"; "tokenValue" goes on
-        group = "quoted" if assigned["quote"] else "plain"
-        value = assigned[group] if group == "quoted" else assigned[group].rstrip(".:")
-        if group == "plain" and family != "password" and text[end - 1].islower() and not has_digit_and_letter(value):
+        rest, separator, quote, value = assigned.groups()
+        first = assigned.end()
+        if quote is not None:
+            body = _BODIES[quote].match(text, first)
+            value = body[0] if body else ""
+        else:
+            first -= len(value)
+            value = value.rstrip(".:")
+        lower = text[end - 1].islower()
+        if lower and family != "password" and not (quote and family == "secret") and not has_digit_and_letter(value):
             return None  # as ``_is_secret`` would say, before the name is read
-        name = _named(text, start, assigned, family)
-        if name is None or not value or not _is_secret(value, name):
-            return None
-        first = assigned.start(group)
-        if group == "plain" and text[first + len(value) : first + len(value) + 1] in ("(", "[", "{"):
+        if rest and (_OTHER_THINGS.match(rest) or (rest[0].isalpha() and not (rest[0].isupper() and lower))):
+            return None  # "tokenizer", "SECRETARY", "_AUTHOR"; "tokenValue" goes on
+        before = text[max(0, start - 48) : start]
+        lead = before[len(before.rstrip(_NAME_CHARACTERS)) :]
+        if not value or text.endswith(MARK, 0, start - len(lead)):
             return None
         last = first + len(value)
-        if len(value) >= MAX_VALUE and (more := _REST[group].match(text, last)):
-            last = more.end()
-        if family == "secret" and "aws" in text[max(0, start - 12) : start].lower():
-            return Found(first, last, "aws-secret-key", 1)
-        return Found(first, last, family, 3 if family == "api-key" else 2)
+        if not _judged(
+            family, lead, text[start:end] + rest, separator, quote is not None, value, text[last : last + 1]
+        ):
+            return None
+        return _found(text, start, first, value, family, quote is None)
 
     return find
 
 
-def _named(text: str, start: int, assigned: re.Match[str], family: str) -> _Name | None:
-    before = _NAME_BEFORE.search(text, max(0, start - 48), start)
-    lead = before[0] if before else ""
-    if text.endswith(MARK, 0, start - len(lead)) or (
-        family == "api-key" and _OTHER_KEYS.search(lead + text[start : start + 1])
-    ):
-        return None
+def _found(text: str, start: int, first: int, value: str, family: str, plain: bool) -> Found:
+    last = first + len(value)
+    if plain and len(value) >= EXAMINED and (more := _REST.match(text, last)):
+        last = more.end()
+    if family == "secret" and "aws" in text[max(0, start - 12) : start].lower():
+        return Found(first, last, "aws-secret-key", 1)
+    return Found(first, last, family, 3 if family == "api-key" else 2)
+
+
+@lru_cache(maxsize=256)
+def _judged(family: str, lead: str, word: str, separator: str, quoted: bool, value: str, after: str) -> bool:
+    """Whether a value is a secret under a name. Remembered, since what is repeated in a text is repeated often (EVID.10)."""
+    if not quoted and after and after in "([{":
+        return False
+    if family == "api-key" and _OTHER_KEYS.search(lead + word[:1]):
+        return False
     option = lead.startswith("--") and not lead.startswith("--no-")
-    separator = assigned["sep"]
-    if not separator.strip() and not option:
-        return None
-    whole = (lead + text[start : assigned.start("rest")] + assigned["rest"]).lstrip("-.")
+    if separator.isspace() and not option:
+        return False
+    whole = (lead + word).lstrip("-._")
     tight = not (separator[0] == " " or (separator[-1] == " " and ":" not in separator))
-    after = text[assigned.end() : assigned.end() + 1]
-    return _Name(
+    name = _Name(
         family,
         shell=tight and ALL_CAPS_NAME.match(whole) is not None and whole not in ("PWD", "OLDPWD"),
-        option=option and not separator.strip(),
-        quoted=bool(assigned["quote"]),
+        option=option,
+        quoted=quoted,
         connection=separator == "=" and after == ";" and whole[:1].isupper(),
+        equals="=" in separator,
     )
+    return _is_secret(value, name)
 
 
 def is_reference(value: str) -> bool:
@@ -131,19 +162,28 @@ _WORD_AND_NUMBER = re.compile(
 )
 
 
+_SPOKEN = frozenset(
+    "your my the this no not none please enter insert change changeme replace put add paste must should set is are was "
+    "missing invalid unknown todo fixme use see example error failed cannot could bearer ssh-rsa ssh-ed25519".split()
+)
+"""What begins a sentence about a secret rather than a secret of several words."""
+
+
 def _is_secret(value: str, name: _Name) -> bool:
     """Whether a value of this form under a name of this form is a literal secret rather than code or configuration."""
-    if is_reference(value) or (ALL_CAPS_NAME.match(value) and "_" in value):
+    if is_reference(value) or ("_" in value and ALL_CAPS_NAME.match(value)):
         return False
-    if len(value) != 40 and value.startswith("/") and _PATH_LIKE.match(value):
+    if len(value) != 40 and value[0] == "/" and _PATH_LIKE.match(value):
+        return False
+    if " " in value and not _is_phrase(value, name):
         return False
     if name.family == "password":
         return _is_password(value, name)
-    if value.replace(".", "").replace("_", "").isdigit() or " " in value or _WORD_AND_NUMBER.match(value):
+    if value.replace(".", "").replace("_", "").isdigit() or _WORD_AND_NUMBER.match(value):
         return False
     if name.shell:
-        return len(value) >= (4 if name.family == "secret" else 8) and not (
-            not name.quoted and _CODE_NAME.match(value) and "." in value
+        return len(value) >= (3 if name.family == "secret" else 8) and not (
+            not name.quoted and "." in value and _CODE_NAME.match(value)
         )
     if name.quoted:
         return len(value) >= 8 and (
@@ -152,11 +192,23 @@ def _is_secret(value: str, name: _Name) -> bool:
     return len(value) >= 10 and has_digit_and_letter(value) and not ("." in value and _CODE_NAME.match(value))
 
 
+def _is_phrase(value: str, name: _Name) -> bool:
+    """Whether several words are a secret: between the quotes of ``NAME="…"`` or of an option, not a sentence or a template."""
+    return (
+        name.quoted
+        and ((name.shell and name.equals) or (name.option and name.family == "password"))
+        and value.split(None, 1)[0].lower() not in _SPOKEN
+        and not any(mark in value for mark in ("$", "{", "<", "%("))
+    )
+
+
 def _is_password(value: str, name: _Name) -> bool:
     if name.shell or name.connection:
         return len(value) >= 3 and not (not name.quoted and "." in value and _CODE_NAME.match(value))
-    if " " in value or _WORD_AND_NUMBER.match(value):
+    if _WORD_AND_NUMBER.match(value):
         return False
+    if name.option:
+        return len(value) >= 3 and (name.equals or name.quoted or not (value.isalpha() and value.islower()))
     if name.quoted:
         return len(value) >= 5
     symbols = not value.replace("_", "").replace("-", "").replace(".", "").isalnum()

@@ -1,11 +1,11 @@
-"""Credentials that their place gives away: HTTP headers, the user part of URLs, connection strings, ``curl -u``."""
+"""Credentials that their place gives away: HTTP headers, the user part of URLs, connection strings."""
 
 from __future__ import annotations
 
 import re
 
 from tallystick.redaction.assignments import ALL_CAPS_NAME, is_reference
-from tallystick.redaction.found import MARK, Finder, Found, begins, has_digit_and_letter
+from tallystick.redaction.found import Finder, Found, begins, has_digit_and_letter
 
 _BEARER = re.compile(r"[ \t]+(?:\\?[\"'])?([A-Za-z0-9._~+/-]{12,4096}={0,2})")
 _BASIC = re.compile(r"[ \t]+([A-Za-z0-9+/_-]{8,512}={0,2})")
@@ -23,8 +23,10 @@ def _basic(text: str, start: int, end: int) -> Found | None:
     return Found(value.start(1), value.end(1), "basic-auth", 0) if value else None
 
 
-_USERINFO = re.compile(r"([^\s/:@\"'<>\\]{0,128}):([^\s/\"'<>\\]{1,256})@(?=[\w\[$])")
-_USER_TOKEN = re.compile(r"([A-Za-z0-9_-]{24,255})@(?=\w)")
+_USERINFO = re.compile(r"([^\s/:@\"'<>\\]{0,128}+):([^\s/\"'<>\\]{1,256})@(?=[\w\[$])")
+_USER_TOKEN = re.compile(r"([A-Za-z0-9_-]{10,255}+)(?::(?:x-oauth-basic)?)?@(?=(\w[\w.-]{0,64}+))")
+_ISSUED = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glptt-")
+_FORGES = ("github.com", "gitlab.com", "bitbucket.org", "dev.azure.com", "codeberg.org", "huggingface.co")
 _DATABASES = (
     "postgres",
     "postgresql",
@@ -39,25 +41,34 @@ _DATABASES = (
     "mssql",
     "clickhouse",
 )
-_DATABASE = re.compile(r"([a-z][a-z+]{1,16})(?:\+[a-z0-9]{1,16})?$")
+_SCHEME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789+"
 
 
 def _url(text: str, start: int, end: int) -> Found | None:
-    """The password of ``scheme://user:password@host``; the user and the host are kept."""
+    """The password of ``scheme://user:password@host``, or the token that is its user; user and host are kept."""
+    token = _USER_TOKEN.match(text, end)
+    if token and _is_token(token[1], token[2]):
+        return Found(*token.span(1), "url-credentials", 1)
     userinfo = _USERINFO.match(text, end)
     if userinfo is None:
-        token = _USER_TOKEN.match(text, end)
-        return (
-            Found(token.start(1), token.end(1), "url-credentials", 1)
-            if token and has_digit_and_letter(token[1])
-            else None
-        )
-    password = userinfo[2]
-    if is_reference(password) or ALL_CAPS_NAME.match(password):
         return None
-    scheme = _DATABASE.search(text, max(0, start - 34), start)
-    known = scheme is not None and (scheme[0] in _DATABASES or scheme[1] in _DATABASES)
+    user, password = userinfo.groups()
+    if (
+        password == "x-oauth-basic"
+        or user.startswith("[redacted")
+        or is_reference(password)
+        or ALL_CAPS_NAME.match(password)
+    ):
+        return None
+    before = text[max(0, start - 34) : start]
+    scheme = before[len(before.rstrip(_SCHEME_CHARACTERS)) :]
+    known = scheme in _DATABASES or scheme.split("+")[0] in _DATABASES
     return Found(*userinfo.span(2), "database-url" if known else "url-credentials", 1)
+
+
+def _is_token(user: str, host: str) -> bool:
+    """Whether a user without a password is a token: it says so, or is as long as one and mixed or at a forge."""
+    return user.startswith(_ISSUED) or (len(user) >= 20 and (has_digit_and_letter(user) or host.endswith(_FORGES)))
 
 
 _AZURE = re.compile(r"=([A-Za-z0-9+/]{20,128}={0,2})")
@@ -74,17 +85,9 @@ def _sas(text: str, start: int, end: int) -> Found | None:
     return Found(*value.span(), "azure-key", 0) if value else None
 
 
-_CURL = re.compile(r"[^\n]{0,300}?(?:-u|--user)[ =]{1,2}[\"']?[^\s:\"'$<]{1,64}:([^\s\"'$<{]{3,128})")
-
-
-def _curl(text: str, start: int, end: int) -> Found | None:
-    value = _CURL.match(text, end) if begins(text, start) else None
-    return None if value is None or value[1].startswith(MARK) else Found(*value.span(1), "basic-auth", 1)
-
-
 def finders() -> list[tuple[str, Finder]]:
     """Each literal that such a place begins with."""
-    table: list[tuple[str, Finder]] = [("://", _url), ("curl ", _curl), ("sig=", _sas)]
+    table: list[tuple[str, Finder]] = [("://", _url), ("sig=", _sas)]
     table += [(literal, _azure) for literal in ("AccountKey", "SharedAccessKey")]
     table += [
         (f"{word} ", _bearer) for word in ("Bearer", "bearer", "BEARER", "Authorization: token", "authorization: token")

@@ -23,8 +23,10 @@ class Found(NamedTuple):
 Finder = Callable[[str, int, int], Found | None]
 """Given the text and the range of a literal that was hit, the secret there or None; reads a bounded distance around it."""
 
+EXAMINED = 48
+"""This much of a plain value is examined; a secret that is longer is taken out to its end."""
 MAX_VALUE = 512
-"""This much of a value is examined; a secret that is longer is taken out to its end, and what it covers is not read again."""
+"""What a secret at least this long covers is not read again for a better name of it."""
 UNREAL = frozenset("xX*._-0…")
 """A value of these alone is drawn, not issued."""
 

@@ -9,13 +9,14 @@ from tallystick.redaction.found import Finder, Found
 _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_LINES = re.compile(
-    r"(?:[ \t]*(?:\\{1,4}[rn]|[\r\n])(?:[ \t>+|→:-]|\d{1,5}[→\t:|])*"
-    r"(?:[A-Za-z0-9+/=]{16,}|[A-Za-z][A-Za-z-]{2,30}: [^\n\\\"]{0,200}|(?=[ \t]*(?:\\{1,4}[rn]|[\r\n]))))+"
+    r"(?:[ \t]*+(?:\\{1,4}[rn]|[\r\n])(?:[ \t>+|→:-]|\d{1,5}[→\t:|])*+"
+    r"(?:[A-Za-z0-9+/=]{16,}+|[A-Za-z][A-Za-z-]{2,30}+: [^\n\\\"]{0,200}+|(?=\\{1,4}[rn]|[\r\n])))+"
 )
 _KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{16}")
-_KEY_TAIL_LINE = re.compile(r"[ \t>+|→:\d-]*([A-Za-z0-9+/=]{1,128})[ \t\r]*$")
+_KEY_TAIL_LINE = re.compile(r"[ \t>+|→:-]*+(?:\d{1,5}[→\t:|][ \t]*+)?+([A-Za-z0-9+/=]{1,128}+)[ \t\r]*+$")
 _TRAILING_BREAKS = re.compile(r"(?:\s|\\{1,4}[rn])+$")
 _MAX_KEY = 32_768
+_MAX_TAIL = 8_192
 
 
 def _private_key(text: str, start: int, end: int) -> Found | None:
@@ -40,16 +41,21 @@ def _private_key_end(text: str, start: int, end: int) -> Found | None:
     close = _KEY_END.match(text, start)
     if close is None:
         return None
-    begin = start
     separator = "\n" if text[start - 1 : start] == "\n" else "\\n"
-    window = max(0, start - 8192)
-    lines = text[window:start].split(separator)
-    for line in reversed(lines[:-1] if lines[-1].strip() == "" else lines):
-        content = _KEY_TAIL_LINE.match(line[-200:])
-        if content is None or (len(content[1]) < 16 and begin != start):
+    window = max(0, start - _MAX_TAIL)
+    begin = line_end = start
+    while line_end > window:
+        line_start = text.rfind(separator, window, line_end)
+        line = text[max(line_start + len(separator) if line_start >= 0 else window, line_end - 200) : line_end]
+        content = _KEY_TAIL_LINE.match(line)
+        if (content is None and line.strip()) or (content and len(content[1]) < 16 and begin != start):
             break
-        begin -= len(line) + len(separator)
-    return Found(max(begin, window), close.end(), "private-key", 0) if begin < start else None
+        if content is None and line_end != start:
+            break
+        if content:
+            begin = line_start + len(separator) if line_start >= 0 else window
+        line_end = line_start
+    return Found(begin, close.end(), "private-key", 0) if begin < start else None
 
 
 def finders() -> list[tuple[str, Finder]]:

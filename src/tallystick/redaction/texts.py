@@ -8,12 +8,13 @@ multiple of its length (EVID.10). What only names a secret (a variable, a placeh
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-from tallystick.redaction import assignments, credentials, private_keys, tokens
-from tallystick.redaction.found import MARK, MAX_VALUE, Found
+from tallystick.redaction import assignments, credentials, options, private_keys, tokens
+from tallystick.redaction.found import MARK, MAX_VALUE, Finder, Found
 
 REDACTOR = "redaction/2"
 """Name and version of these rules; stands on every archived event."""
@@ -58,20 +59,42 @@ def _hits(text: str) -> list[tuple[int, int, int]]:
 
 
 def _find(text: str, emails: bool) -> list[Found]:
-    hits = _hits(text)
     found: list[Found] = []
+    finders = _FINDERS
     covered = 0
-    for literal, start, end in hits:
+    invisible = False
+    for literal, start, end in _hits(text):
         if start < covered:
             continue  # inside a private key or a token: its body is not read again for every literal in it
-        secret = _FINDERS[literal](text, start, end)
+        if literal < _INVISIBLES:
+            invisible = True
+            continue
+        secret = finders[literal](text, start, end)
         if secret is not None:
             found.append(secret)
             if secret.rank == 0 or secret.end - secret.start >= MAX_VALUE:
                 covered = secret.end
     if emails and "@" in text:
         found.extend(_emails(text))
+    if invisible:
+        found.extend(_through_invisibles(text, emails))
     return found
+
+
+def _through_invisibles(text: str, emails: bool) -> list[Found]:
+    """What is a secret once the characters that no one sees are left out, with them where they stand inside it."""
+    pieces = _INVISIBLE.split(text)
+    starts: list[int] = []
+    position = 0
+    for piece in pieces[:-1]:
+        position += len(piece)
+        starts.append(position)
+    return [
+        secret._replace(
+            start=secret.start + bisect_right(starts, secret.start), end=secret.end + bisect_left(starts, secret.end)
+        )
+        for secret in _find("".join(pieces), emails)
+    ]
 
 
 def _replace(text: str, found: list[Found], counts: dict[str, int]) -> str:
@@ -93,23 +116,31 @@ def _replace(text: str, found: list[Found], counts: dict[str, int]) -> str:
     return "".join(pieces)
 
 
-_LOCAL_PART = re.compile(r"[A-Za-z0-9._%+-]{1,64}$")
-_DOMAIN = re.compile(r"[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}")
+_LOCAL_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"
+_DOMAIN = re.compile(r"(?<=[A-Za-z0-9._%+-])@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+){1,8}")
 
 
 def _emails(text: str) -> list[Found]:
     found: list[Found] = []
-    at = text.find("@")
-    while at >= 0:
-        domain = _DOMAIN.match(text, at + 1)
-        local = _LOCAL_PART.search(text, max(0, at - 64), at) if domain else None
-        if local and domain and local[0] != "git":
-            found.append(Found(local.start(), domain.end(), "email", 3))
-        at = text.find("@", at + 1)
+    for domain in _DOMAIN.finditer(text):
+        at = domain.start()
+        before = text[max(0, at - 64) : at]
+        local = before[len(before.rstrip(_LOCAL_CHARACTERS)) :]
+        if local != "git":
+            found.append(Found(at - len(local), domain.end(), "email", 3))
     return found
 
 
-_LITERALS, _FINDERS = zip(
-    *tokens.finders(), *private_keys.finders(), *credentials.finders(), *assignments.finders(), strict=True
-)
-_AUTOMATON = AhoCorasick(list(_LITERALS), implementation=Implementation.DFA)
+_INVISIBLE = re.compile("[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+"""Soft hyphen, zero-width characters, marks of direction: a token goes on through them."""
+_INVISIBLE_LITERALS = [letter for letter in map(chr, range(0x10000)) if _INVISIBLE.match(letter)]
+_INVISIBLES = len(_INVISIBLE_LITERALS)
+_TABLE: list[tuple[str, Finder]] = [
+    *tokens.finders(),
+    *private_keys.finders(),
+    *credentials.finders(),
+    *options.finders(),
+    *assignments.finders(),
+]
+_FINDERS = [*([None] * _INVISIBLES), *(finder for _, finder in _TABLE)]
+_AUTOMATON = AhoCorasick([*_INVISIBLE_LITERALS, *(literal for literal, _ in _TABLE)], implementation=Implementation.DFA)

@@ -37,7 +37,7 @@ _TOKENS: tuple[tuple[str, str, str], ...] = (
         "discord.com/api/webhooks/ discordapp.com/api/webhooks/",
         r"[0-9]{10,25}/[A-Za-z0-9_-]{40,100}",
     ),
-    ("jwt", "eyJ", r"[A-Za-z0-9_-]{8,2048}\.[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{0,1024}){1,3}"),
+    ("jwt", "eyJ", r"[A-Za-z0-9_-]{8,1024}+\.[A-Za-z0-9_-]{8,8192}+(?:\.[A-Za-z0-9_-]{0,1024}+){1,3}"),
     ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{40,80}"),
     ("docker-token", "dckr_pat_ dckr_oat_", r"[A-Za-z0-9_-]{20,64}"),
     ("databricks-token", "dapi", r"[0-9a-f]{32}(?![0-9a-z])(?:-\d)?"),
@@ -54,16 +54,37 @@ _TOKENS: tuple[tuple[str, str, str], ...] = (
     (
         "api-key",
         "gsk_ xai- pplx- r8_ tvly- nvapi- figd_ fo1_ pscale_tkn_ rubygems_ sntrys_ NRAK-",
-        r"[A-Za-z0-9_-]{20,255}",
+        r"(?=[A-Za-z_-]{0,60}+[0-9])[A-Za-z0-9_-]{20,255}",
+    ),
+    ("password-hash", "$2a$ $2b$ $2x$ $2y$", r"[0-9]{2}\$[./A-Za-z0-9]{22,53}"),
+    ("password-hash", "$1$ $5$ $6$ $apr1$", r"(?:rounds=[0-9]{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{16,86}"),
+    ("password-hash", "$y$ $gy$ $7$", r"[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{16,86}"),
+    (
+        "password-hash",
+        "$argon2id$ $argon2i$ $argon2d$",
+        r"(?:v=[0-9]{1,3}\$)?[a-z0-9=,]{1,60}\$[A-Za-z0-9+/=]{8,128}\$[A-Za-z0-9+/=]{16,255}",
+    ),
+    (
+        "password-hash",
+        "pbkdf2_sha256$ pbkdf2_sha1$ pbkdf2:sha256:",
+        r"[0-9]{1,9}\$[A-Za-z0-9]{1,64}\$[A-Za-z0-9+/=]{16,128}",
     ),
 )
+_ANYWHERE = frozenset(
+    "AKIA ASIA ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xoxb- xoxp- xapp- hooks.slack.com/services/ "
+    "hooks.slack.com/workflows/ sk_live_ sk_test_ rk_live_ rk_test_ whsec_ sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-v1- "
+    "AIza GOCSPX- npm_ dop_v1_ doo_v1_ dor_v1_ dckr_pat_ dckr_oat_ discord.com/api/webhooks/ discordapp.com/api/webhooks/ "
+    "shpat_ shpca_ shppa_ shpss_ ATATT3 ATCTT3 lin_api_ lin_oauth_ sq0atp- sq0csp- AGE-SECRET-KEY-1 sb_secret_".split()
+)
+"""Prefixes so particular that a word run into them does not make them another word."""
 
 
-def _token(kind: str, pattern: str) -> Finder:
+def _token(kind: str, prefix: str, pattern: str) -> Finder:
     body = re.compile(pattern)
+    anywhere = prefix in _ANYWHERE or prefix[0] == "$"
 
     def find(text: str, start: int, end: int) -> Found | None:
-        if not begins(text, start):
+        if not (anywhere or text[start - 1 : start] == "_" or begins(text, start)):
             return None
         rest = body.match(text, end)
         if rest is None or UNREAL.issuperset(rest[0]):
@@ -97,5 +118,7 @@ def _discord(text: str, start: int, end: int) -> Found | None:
 
 def finders() -> list[tuple[str, Finder]]:
     """Each literal that a token begins with, and what reads the rest of it."""
-    table = [(prefix, _token(kind, pattern)) for kind, prefixes, pattern in _TOKENS for prefix in prefixes.split()]
+    table = [
+        (prefix, _token(kind, prefix, pattern)) for kind, prefixes, pattern in _TOKENS for prefix in prefixes.split()
+    ]
     return [*table, (":AA", _telegram), *((literal, _discord) for literal in _DISCORD_LITERALS)]

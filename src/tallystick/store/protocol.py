@@ -102,10 +102,8 @@ class SourceRow(NamedTuple):
     inode: int
     offset: int
     line: int
-    mark: bytes
-    """Keyed digest of the bytes around the places that are checked before reading on."""
     digest: bytes
-    """Keyed digest of everything read, for ``--thorough``."""
+    """Keyed digest of everything read: looked at before reading on."""
     calls: bytes
     """The reader's open calls, as JSON."""
 

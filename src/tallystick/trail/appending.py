@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from tallystick.beliefs import Effects, asks, effects
+from tallystick.beliefs import Effects, asks, effects, make_ready
 from tallystick.errors import MachineError, TrailUnreadable
 from tallystick.log.canonical import check_fields, encode, entry_bytes, part_digest
 from tallystick.log.merkle import leaf_hash
@@ -53,9 +53,20 @@ class Trail:
                 self._id = log.meta("trail")
         return self._id
 
-    def reading(self, log: LogName = LogName.MEMORY) -> AbstractContextManager[Reading]:
-        """A view of one log that does not move while it is open."""
-        return self.store.reading(log)
+    @contextmanager
+    def reading(self, log: LogName = LogName.MEMORY, *, checked: bool = True) -> Iterator[Reading]:
+        """A view of one log that does not move while it is open.
+
+        Raises:
+            TrailUnreadable: the log is not the one it is known to have been (TRAIL.8); ``checked=False`` reads it all the
+                same, for those who are to say what is wrong.
+        """
+        # The head is read first: what is committed after it can only make the log longer than it says.
+        known = self.outside.read_head(self.id, log) if checked and self.id else None
+        with self.store.reading(log) as rows:
+            if known is not None:
+                _refuse_rollback(known, rows.head(), self.store.location, log)
+            yield rows
 
     @contextmanager
     def writing(self, log: LogName = LogName.MEMORY) -> Iterator[Appender]:
@@ -68,6 +79,8 @@ class Trail:
         if log is not LogName.MEMORY and not self.id:
             with self.writing(LogName.MEMORY):
                 pass
+        if log is LogName.MEMORY:
+            make_ready()
         known = self._id
         try:
             with self.store.writing(log, lambda head: self.outside.write_head(self._id, log, head)) as rows:
@@ -85,7 +98,7 @@ class Trail:
         """Sign a checkpoint of where the log stands, keep it outside, and return the note; empty when nothing was written."""
         if not self.id:
             return b""
-        with self.reading(log) as rows:
+        with self.reading(log, checked=False) as rows:
             head = rows.head()
         return self.outside.write_checkpoint(self._id, log, head)
 

@@ -48,6 +48,11 @@ def event_id(harness: str, session: str, thread: str, uid: str) -> str:
     return "e" + sha256(f"{harness}\0{where}\0{uid}".encode("utf-8", "replace")).hexdigest()[:16]
 
 
+def version_id(event: str, version: int) -> str:
+    """Id of the ``version``-th event whose record has the id ``event`` and says something else; the same everywhere."""
+    return "e" + sha256(f"{event}\0{version}".encode()).hexdigest()[:16]
+
+
 def record_bytes(event: Event) -> bytes:
     """The archived form of an event."""
     head = [RECORD_FORMAT, *event[:3], list(event.locator), *event[5:]]
@@ -172,14 +177,16 @@ class ArchiveReader:
         row = self._rows.event(event)
         return event_from_record(self.record(row)) if row else None
 
-    def session(self, session: int) -> Iterator[tuple[str, Event]]:
+    def session(self, session: int, as_of: int | None = None) -> Iterator[tuple[str, Event]]:
         """``(event id, event)`` of a session as it happened, whatever order its files were read in.
+
+        With ``as_of`` only what had been observed by that entry.
 
         Files of one session are stretches of it; a stretch keeps its own order, and stretches follow each other by the
         time of their first event.
         """
         stretches = []
-        for manifest in manifests(self._rows, session):
+        for manifest in manifests(self._rows, session, as_of):
             first, digests = manifest_digests(manifest)
             stop = first + len(digests)
             stretches.append((self._began(session, first, stop), first, stop))
@@ -193,9 +200,10 @@ class ArchiveReader:
         return next((at for at in times if at is not None), -1)
 
 
-def manifests(rows: Reading, session: int) -> list[bytes]:
-    """The manifests of a session's slices, in the order of their archiving."""
+def manifests(rows: Reading, session: int, as_of: int | None = None) -> list[bytes]:
+    """The manifests of a session's slices, in the order of their archiving; by a point, where one is given."""
     observed = [touch.seq for touch in rows.touches(session) if touch.kind == EntryKind.OBSERVED]
+    observed = [seq for seq in observed if as_of is None or seq <= as_of]
     return [part.body for seq in observed for part in rows.parts(seq) if part.name == "manifest"]
 
 

@@ -7,7 +7,6 @@ in the queue record alone. What is waiting is kept among the reader's open calls
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import NamedTuple
 
 from tallystick.model.evidence import Locator
@@ -15,6 +14,7 @@ from tallystick.transcripts.protocol import PendingCall
 
 _QUEUE = "@queue:"
 _PROMPT = "@prompt:"
+_REMEMBERED_CHARS = 400
 _MOST = 64
 """More prompts than this are not waiting at once; the oldest gives way."""
 _WAITING, _IN_TURN, _READ = (), ("in-turn",), ("read",)
@@ -110,9 +110,10 @@ class LastPrompt:
         """Whether ``text`` is the prompt that a hook stopped; it is remembered in any case."""
         key = _PROMPT + thread
         before = self._calls.get(key)
-        digest = sha256(text.encode()).hexdigest()
-        self._calls[key] = PendingCall("", digest, (), ())
-        return before is not None and before.command == digest and "stopped" in before.flags
+        # Kept as words and not as a digest, which would let anybody confirm a guess of what was typed (TRAIL.4).
+        mark = f"{len(text)} {text[:_REMEMBERED_CHARS]}"
+        self._calls[key] = PendingCall("", mark, (), ())
+        return before is not None and before.command == mark and "stopped" in before.flags
 
     def stopped(self, thread: str) -> None:
         """A hook stopped the prompt."""

@@ -29,7 +29,7 @@ class _Range(NamedTuple):
 
 
 _BRIEFING = "<tallystick-briefing"
-_BRIEFING_OPENS = re.compile(r"^[ \t]*<tallystick-briefing\b[^>\n]{0,400}>", re.MULTILINE)
+_BRIEFING_OPENS = re.compile(r"<tallystick-briefing\b[^>\n]{0,400}>")
 _BRIEFING_CLOSES = "</tallystick-briefing>"
 
 _WRAPPER_OPENS = re.compile(
@@ -146,6 +146,9 @@ def _briefings(text: str) -> list[_Range]:
     at = 0
     while opened := _BRIEFING_OPENS.search(text, at):
         closed = text.find(_BRIEFING_CLOSES, opened.end())
+        if closed < 0 and text[: opened.start()].rstrip(" \t")[-1:] not in ("", "\n"):
+            at = opened.end()  # a tag that is mentioned in a sentence and never closed is words
+            continue
         at = len(text) if closed < 0 else closed + len(_BRIEFING_CLOSES)
         ranges.append(_Range(opened.start(), at, Origin.BRIEFING))
         if closed < 0:

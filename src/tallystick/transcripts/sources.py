@@ -12,7 +12,6 @@ from tallystick.transcripts.lines import LineSource
 from tallystick.transcripts.protocol import MAX_RECORD_BYTES, Adapter, RawRecord
 
 HEAD_BYTES = 64 * 1024
-MARK_BYTES = 4096
 ENDINGS = (".jsonl", ".json")
 NEVER_READ = frozenset(
     {
@@ -58,12 +57,14 @@ def found_files(paths: Sequence[Path]) -> tuple[list[Path], list[Unreadable]]:
         try:
             if path.is_dir():
                 files.update(dict.fromkeys(_walk(path, bad)))
-            elif path.exists():
+            elif path.is_file():
                 files[path] = None
+            elif path.exists():
+                bad.append(Unreadable(shown_path(path), "neither a file nor a folder", asked=True))
             else:
-                bad.append(Unreadable(str(path), "no such file or folder", asked=True))
+                bad.append(Unreadable(shown_path(path), "no such file or folder", asked=True))
         except OSError as error:
-            bad.append(Unreadable(str(path), error.strerror or "cannot be read", asked=True))
+            bad.append(Unreadable(shown_path(path), error.strerror or "cannot be read", asked=True))
     return list(files), bad
 
 
@@ -76,8 +77,9 @@ def _walk(folder: Path, bad: list[Unreadable]) -> Iterator[Path]:
     for where, folders, names in os.walk(folder, onerror=failed):
         folders.sort()
         for name in sorted(names):
-            if name.endswith(ENDINGS) and name not in NEVER_READ:
-                yield Path(where) / name
+            path = Path(where) / name
+            if name.endswith(ENDINGS) and name not in NEVER_READ and path.is_file():
+                yield path
 
 
 def state_of(path: Path) -> FileState:
@@ -85,7 +87,7 @@ def state_of(path: Path) -> FileState:
     try:
         stat = path.stat()
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+        raise UsageError(f"{shown_path(path)}: {error.strerror}") from None
     return FileState(stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
 
@@ -97,17 +99,19 @@ def adapter_for(path: Path, adapters: Sequence[Adapter]) -> Adapter:
         UsageError: the file cannot be read.
     """
     if path.name in NEVER_READ:
-        raise NotATranscript(f"{path}: credential, configuration and history files are never read")
+        raise NotATranscript(f"{shown_path(path)}: credential, configuration and history files are never read")
     try:
         with path.open("rb") as stream:
             head = stream.read(HEAD_BYTES)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+        raise UsageError(f"{shown_path(path)}: {error.strerror}") from None
     for adapter in adapters:
         if adapter.recognises(head, path.name):
             return adapter
     looked_for = ", ".join(adapter.name for adapter in adapters)
-    raise NotATranscript(f"{path}: not a transcript of {looked_for}; name the file of a session, or its folder")
+    raise NotATranscript(
+        f"{shown_path(path)}: not a transcript of {looked_for}; name the file of a session, or its folder"
+    )
 
 
 def records_of(adapter: Adapter, stream: BinaryIO, offset: int, line: int) -> LineSource | DocumentSource:
@@ -133,17 +137,14 @@ class DocumentSource:
         yield RawRecord(1, 0, data)
 
 
-def mark(path: Path, offset: int, digest: Callable[[bytes], bytes]) -> bytes:
-    """Keyed digest of the bytes at the start and just before ``offset``: what is checked before reading on (EVID.4)."""
-    with path.open("rb") as stream:
-        first = stream.read(min(MARK_BYTES, offset))
-        stream.seek(max(0, offset - MARK_BYTES))
-        last = stream.read(offset - max(0, offset - MARK_BYTES))
-    return digest(first + b"\0" + last)
+def shown_path(path: Path) -> str:
+    """A path as text that can be stored and shown: bytes that are no UTF-8 are escaped."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
 
 
-def whole_digest(path: Path, offset: int, digest: Callable[[bytes], bytes]) -> bytes:
-    """Keyed digest of the first ``offset`` bytes, for ``--thorough``: a chain over pieces of 1 MiB."""
+def digest_of(path: Path, offset: int, digest: Callable[[bytes], bytes]) -> bytes:
+    """Keyed digest of the first ``offset`` bytes, by which it is checked before reading on that all that was read is still
+    there (EVID.4): a chain over pieces of 1 MiB, about a millisecond each."""
     chain = b""
     with path.open("rb") as stream:
         left = offset

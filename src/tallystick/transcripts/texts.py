@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from tallystick.model.temporal import Instant
 from tallystick.transcripts.protocol import MAX_TEXT_BYTES
+from tallystick.verifiers.commands import actions
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -20,13 +21,9 @@ _BRIEFING_OPENS = re.compile(r"<tallystick-briefing\b[^>\n]{0,400}>")
 _BRIEFING_CLOSE = "</tallystick-briefing>"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TYPE_NAME = re.compile(r"[A-Za-z0-9_./-]{1,60}\Z")
-_COMMAND_END = re.compile(r"[;&|\n\r()`{}]+")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_OWN_TOOL = re.compile(r"(?:mcp__?)?tallystick(?:_|\.|/|\Z)")
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "pwsh", "powershell", "cmd"})
-_LAUNCHERS = frozenset(
-    {"sudo", "env", "time", "command", "exec", "nohup", "uv", "uvx", "pipx", "poetry", "run", "then", "do", "if"}
-)
+MOST_SCRIPT_CHARS = 20_000
+"""Of a script that are read for the programs it runs."""
+_OWN_TOOL = re.compile(r"(?:mcp__?)?tally(?:stick)?(?:__?|\.|/|\Z)")
 
 
 class Piece(NamedTuple):
@@ -99,17 +96,5 @@ def runs_own_command(script: str) -> bool:
     """Whether any command of ``script`` has ``tally`` as its program (EVID.6: what it prints is ours, coming back)."""
     if "tally" not in script:
         return False
-    return any(_program(segment) in ("tally", "tallystick") for segment in _COMMAND_END.split(script))
-
-
-def _program(segment: str) -> str:
-    """The program that one simple command starts, without folders, quotes, assignments and launchers."""
-    words = [word.strip("\"'") for word in segment.split(None, 12)[:12]]
-    for place, word in enumerate(words):
-        name = word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
-        if _ASSIGNMENT.match(word) or word.startswith("-") or name in _LAUNCHERS or name in _SHELLS:
-            continue
-        if name.startswith("python") and words[place + 1 : place + 2] == ["-m"]:
-            return words[place + 2].partition(".")[0] if len(words) > place + 2 else ""
-        return name
-    return ""
+    programs = (action.program.partition(".")[0] for action in actions(script[:MOST_SCRIPT_CHARS]))
+    return any(program in ("tally", "tallystick") for program in programs)

@@ -80,6 +80,13 @@ _UNITS = {
 }  # fmt: skip
 _WORD = re.compile(r"[\w'’]+(?:[-./][\w'’]+)*")
 _EXCHANGED = 2
+_STEM = 3
+_FRAME = frozenset((
+    "decided", "decide", "decision", "chose", "chosen", "choose", "agreed", "agree", "wants", "want", "wanted", "asked",
+    "asks", "prefers", "prefer", "preferred", "said", "says", "user", "person", "assistant", "team", "project", "rule",
+    "there", "here", "which", "who", "will", "should", "must", "may", "can", "would", "could", "might", "shall", "us",
+))  # fmt: skip
+"""Words that only say who said it, or that it was decided; they add nothing to what was said."""
 _LITTLE = frozenset((
     "a", "an", "the", "this", "that", "these", "those", "it", "its", "is", "are", "was", "were", "be", "been", "being",
     "has", "have", "had", "do", "does", "did", "i", "we", "you", "he", "she", "they", "our", "my", "your", "their", "to",
@@ -110,6 +117,7 @@ def departure(claim_text: str, quote: str, context_before: str = "") -> str | No
         or _modal_departs(claim, said)
         or _anchor_departs(claim_text, claim, said, quote)
         or _word_departs(claim, said)
+        or _word_unsaid(claim, said)
     )
 
 
@@ -257,6 +265,17 @@ def _word_departs(claim: str, said: str) -> str | None:
     for there, here in exchanged:
         if not _same_stem(there, here) and not _is_quantity(there, here):
             return f"word '{here}' where the quote has '{there}'"
+    return None
+
+
+def _word_unsaid(claim: str, said: str) -> str | None:
+    """A telling word of the claim that its quote does not say in any form: the claim is a reading of it, not its words."""
+    theirs = [word.strip("'").lower() for word in _WORD.findall(said)]
+    spoken = {word[:_STEM] for word in theirs}
+    for word in _content_words(claim):
+        known = word in theirs or word in _FRAME or _is_quantity(word)
+        if not known and (word[:_STEM] not in spoken or not any(_same_stem(word, there) for there in theirs)):
+            return f"word '{word}'"
     return None
 
 

@@ -23,7 +23,8 @@ _UNDOABLE = frozenset({EntryKind.ASSERTED, EntryKind.REVISED, EntryKind.RETRACTE
 
 
 class Amended(NamedTuple):
-    """What was done: the id that stands now, what it closed, and the entry's seq."""
+    """What was done: the claim that stands now (of an undo that leaves none, the one that was closed), what was
+    closed, and the entry's seq."""
 
     id: int
     closes: tuple[int, ...]
@@ -135,8 +136,9 @@ def undo(trail: Trail, seq: int, because: str) -> Amended:
             _refuse_personal(rows, claim)
         made = appender.add(EntryKind.UNDONE, {"because": fit(because).encode()}, refs=[seq])
         closed = tuple(claim for claim in claims if appender.rows.open_version(claim) is None)
+        stands = next((claim for claim in claims if claim not in closed), claims[0] if claims else seq)
     trail.seal()
-    return Amended(made, closed, made)
+    return Amended(stands, closed, made)
 
 
 def _held_facets(rows: Reading, claim: int) -> dict[str, object]:

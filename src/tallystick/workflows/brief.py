@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from tallystick.briefing import Briefing, Item, brief, shown
+from tallystick.briefing import FRAME_TOKENS, LINE_TOKENS, Briefing, Item, brief, shown
+from tallystick.errors import UsageError
 from tallystick.model.claim import ClaimKind, Outcome
 from tallystick.model.entry import EntryKind, LogName
 from tallystick.store.protocol import Belief, Reading, Selection
 from tallystick.trail import Trail
+from tallystick.trail.intact import intact_parts
 from tallystick.trail.points import Point, point
 from tallystick.workflows.scoping import Scope, holders
 
@@ -28,8 +30,11 @@ def make_briefing(trail: Trail, scope: Scope, *, as_of: str | None, budget: int)
 
     Raises:
         UsageError, BadTime: see ``trail.points.point`` and ``scoping.holders``.
-        MachineError: the access log cannot be written; then nothing is shown.
+        MachineError: the access log cannot be written, or a claim to be shown is not as it was committed to; then nothing
+            is shown.
     """
+    if budget < FRAME_TOKENS + LINE_TOKENS:
+        raise UsageError(f"--budget {budget}: the frame and one line take up to {FRAME_TOKENS + LINE_TOKENS} tokens")
     with trail.reading() as rows:
         at = point(trail, rows, as_of)
         now = max(trail.clock(), at.at) if as_of is None else at.at
@@ -37,7 +42,14 @@ def make_briefing(trail: Trail, scope: Scope, *, as_of: str | None, budget: int)
         opposed = _opposed(rows, at.seq, {belief.row.claim for belief in beliefs})
         items = [_item(belief, opposed) for belief in beliefs if belief.text is not None]
         left = len(beliefs) - len(items)
-        made = brief(items, now=now, budget=budget, settle=lambda claim: _settle(rows, claim, at.seq), left_before=left)
+        made = brief(
+            items,
+            now=now,
+            budget=budget,
+            settle=lambda claim: _settle(rows, claim, at.seq),
+            quote=lambda claim: intact_parts(rows, claim).get("quote", b"").decode("utf-8", "replace"),
+            left_before=left,
+        )
     if trail.id:
         _log(trail, made, at)
     return Briefed(made, at)

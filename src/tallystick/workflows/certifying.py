@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tallystick.briefing import shown
@@ -91,6 +91,17 @@ def certify_outcome(
     return Witnessed(Verdict(outcome.VERIFIER, found.outcome, found.reason, spans), command)
 
 
+def renamed(certified: Certified, places: Mapping[str, str]) -> Certified:
+    """The same with the ids under which its events were kept."""
+    if not places:
+        return certified
+    verdicts = tuple(
+        verdict._replace(spans=tuple(span._replace(event=places.get(span.event, span.event)) for span in verdict.spans))
+        for verdict in certified.verdicts
+    )
+    return certified._replace(event=places.get(certified.event, certified.event), verdicts=verdicts)
+
+
 def verdict_part(verdicts: Iterable[Verdict], settle: str) -> bytes:
     """The bytes of a ``verdict/<claim>`` part."""
     value: dict[str, Any] = {
@@ -109,6 +120,6 @@ def verdict_part(verdicts: Iterable[Verdict], settle: str) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def words_shown(candidate: Candidate) -> str:
-    """The words by which a briefing would show the candidate."""
-    return shown(candidate.text)
+def words_shown(candidate: Candidate) -> tuple[str, ...]:
+    """The words by which a briefing may show the candidate: its own, or those it was certified by."""
+    return (shown(candidate.text), shown(candidate.quote)) if candidate.quote else (shown(candidate.text),)

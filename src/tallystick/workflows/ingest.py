@@ -14,23 +14,24 @@ from tallystick.errors import NotATranscript, UsageError
 from tallystick.extractors.protocol import Extractor
 from tallystick.log.canonical import encode, entry_from_bytes
 from tallystick.model.entry import EntryKind, LogName
-from tallystick.model.evidence import Event, SessionFacts
-from tallystick.redaction import REDACTOR, redact
+from tallystick.model.evidence import Event, Origin, SessionFacts
+from tallystick.redaction import redact, redact_event
 from tallystick.store.protocol import Reading, SourceRow
 from tallystick.trail import Appender, Trail
-from tallystick.trail.archive import ArchiveReader, Packer, event_id
+from tallystick.trail.archive import ArchiveReader, event_id
 from tallystick.transcripts.protocol import Adapter, PendingCall, Reader
 from tallystick.transcripts.sources import (
     FileState,
     Unreadable,
     adapter_for,
+    digest_of,
     found_files,
-    mark,
     records_of,
+    shown_path,
     state_of,
-    whole_digest,
 )
-from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote
+from tallystick.workflows.archiving import SessionArchive
+from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote, renamed
 from tallystick.workflows.observing import Observation
 from tallystick.workflows.reconciling import Holders, Reconciler
 
@@ -61,6 +62,8 @@ class Tools(NamedTuple):
     """Only files changed at or after this instant."""
     thorough: bool = False
     redact_emails: bool = False
+    shown_before: Callable[[int | None], Sequence[str]] = lambda _at: ()
+    """What we showed anywhere before an instant: an assistant that says it again adds nothing (QUOTE.6)."""
     progress: Callable[[str, int], None] = lambda _name, _bytes: None
     """Told the name of each file and its size when it is done."""
 
@@ -135,18 +138,18 @@ def _file(trail: Trail, path: Path, tools: Tools, report: IngestReport, *, asked
     except UsageError as error:
         _refuse(report, path, str(error), asked=True)
         return False
-    except OSError as error:
-        _refuse(report, path, error.strerror or str(error), asked=asked)
+    except (OSError, UnicodeError) as error:
+        _refuse(report, path, getattr(error, "strerror", None) or str(error), asked=asked)
         return False
-    tools.progress(path.name, state.size)
+    tools.progress(shown_path(Path(path.name)), state.size)
     return read.wrote
 
 
 def _refuse(report: IngestReport, path: Path, reason: str, *, asked: bool) -> None:
-    reason = reason.removeprefix(f"{path}: ")
-    report.problems.append(IngestProblem(str(path), 0, reason))
+    reason = reason.removeprefix(f"{shown_path(path)}: ")
+    report.problems.append(IngestProblem(shown_path(path), 0, reason))
     if asked:
-        report.refused.append(Unreadable(str(path), reason, asked=True))
+        report.refused.append(Unreadable(shown_path(path), reason, asked=True))
 
 
 class _Start(NamedTuple):
@@ -167,7 +170,7 @@ def _where_to_start(trail: Trail, path: Path, state: FileState, tools: Tools, re
     if not trail.id:
         return _ANEW
     with trail.reading() as rows:
-        noted = rows.source(str(path))
+        noted = rows.source(shown_path(path))
     if noted is None:
         return _ANEW
 
@@ -177,14 +180,12 @@ def _where_to_start(trail: Trail, path: Path, state: FileState, tools: Tools, re
     same_state = (noted.size, noted.mtime_ns, noted.inode) == state
     if same_state and not tools.thorough:
         return None
-    whole = state.size >= noted.offset and mark(path, noted.offset, digest) == noted.mark
-    if whole and tools.thorough:
-        whole = noted.digest != b"" and whole_digest(path, noted.offset, digest) == noted.digest
+    whole = state.size >= noted.offset and digest_of(path, noted.offset, digest) == noted.digest
     if whole and same_state:
         return None
     if whole:
         return _Start(noted.offset, noted.line, _calls_from(noted.calls), noted.session)
-    report.counts["files_rewritten" if noted.digest or not tools.thorough else "files_checked_whole"] += 1
+    report.counts["files_rewritten"] += 1
     return _ANEW
 
 
@@ -213,8 +214,7 @@ class _SourceRead:
         self._observation = Observation(tools.extractor())
         self._slice: list[tuple[str, Event]] = []
         self._slice_bytes = 0
-        self._known: set[str] | None = None
-        self._met: set[str] = set()
+        self._archive = SessionArchive(adapter.name, redact(shown_path(path)).text)
         self._changed = False
         self.wrote = False
 
@@ -230,6 +230,7 @@ class _SourceRead:
         self._account(records.problems)
         if self._reader.records or self._start.offset:
             self._finish(position)
+        self._report.counts.update(self._archive.counts)
 
     def _replay_archive(self) -> None:
         """A grown session is observed from its beginning; what was read before comes from the archive."""
@@ -239,13 +240,9 @@ class _SourceRead:
                 self._observation.take(content._replace(uid=event), facts)
 
     def _take(self, event: Event) -> None:
-        emails = self._tools.redact_emails
-        clean = redact(event.text, emails=emails)
-        if clean.counts:
-            self._report.counts.update({f"redacted:{kind}": n for kind, n in clean.counts.items()})
-            event = event._replace(text=clean.text)
-        if event.command:
-            event = event._replace(command=redact(event.command, emails=emails).text)
+        event, redacted = redact_event(event, emails=self._tools.redact_emails)
+        if redacted:
+            self._report.counts.update({f"redacted:{kind}": n for kind, n in redacted.items()})
         facts = self._reader.facts
         place = event_id(facts.harness, facts.native_id, facts.thread, event.uid)
         self._observation.take(event._replace(uid=place), facts)
@@ -258,38 +255,10 @@ class _SourceRead:
             self.wrote = True
 
     def _keep(self, appender: Appender) -> None:
-        """Archive the slice under its session; events that are there already add nothing (EVID.5)."""
-        rows = appender.rows
+        """Archive the slice under its session."""
         session = self._find_session(appender)
-        if self._known is None or len(self._known) != rows.session_size(session):
-            # The second case: another process is reading the same session.
-            self._known = {row.event for row in rows.session_events(session)}
-        known = self._known
-        elsewhere = rows.archived([event for event, _ in self._slice if event not in known])
-        archive = ArchiveReader(rows)
-        packer = Packer(session=session, first=len(known), block=rows.next_block(), salts=appender.salt)
-        added = 0
-        for event, content in self._slice:
-            if event in known:
-                self._report.counts["events_known"] += event not in self._met
-                self._met.add(event)
-                continue
-            known.add(event)
-            self._met.add(event)
-            added += 1
-            if event not in elsewhere:
-                packer.add(event, content)
-            else:
-                self._report.counts["events_shared"] += 1
-                packer.adopt(elsewhere[event], archive.record(elsewhere[event]))
+        self._changed |= self._archive.keep(appender, session, self._slice)
         self._slice, self._slice_bytes = [], 0
-        if added:
-            made = packer.finish({"reader": self._adapter.name, "redactor": REDACTOR})
-            rows.archive(made.blocks, made.events)
-            source = encode({"path": str(self._path)})
-            appender.add(EntryKind.OBSERVED, {"manifest": made.manifest, "source": source}, refs=[session])
-            self._changed = True
-            self._report.counts["events_archived"] += added
 
     def _find_session(self, appender: Appender) -> int:
         facts = self._reader.facts
@@ -297,7 +266,7 @@ class _SourceRead:
         if self._session < 0:
             self._session = session_seq(appender.rows, facts.harness, native, facts.thread)
         if self._session < 0:
-            project = appender.holder(self._tools.project_of(facts), "project")
+            project = appender.holder(redact(self._tools.project_of(facts)).text, "project")
             about = {
                 "branch": facts.branch,
                 "cwd": facts.cwd,
@@ -326,7 +295,7 @@ class _SourceRead:
         report.counts.update(reader.counts)
         for problem in (*reader.problems, *unread):
             line, reason = getattr(problem, "line", 0), getattr(problem, "reason", str(problem))
-            report.problems.append(IngestProblem(str(self._path), line, reason))
+            report.problems.append(IngestProblem(shown_path(self._path), line, reason))
         report.counts["records_unreadable"] += len(reader.problems)
         report.counts["lines_skipped"] += len(unread)
         if reader.records and not self._observation.seen:
@@ -334,7 +303,7 @@ class _SourceRead:
             unknown = sum(n for kind, n in reader.counts.items() if kind.startswith("record:unknown"))
             if not known or unknown:
                 reason = f"no events in {reader.records} records: the harness may have renamed them; nothing was kept"
-                report.problems.append(IngestProblem(str(self._path), 0, reason))
+                report.problems.append(IngestProblem(shown_path(self._path), 0, reason))
 
     def _finish(self, position: tuple[int, int]) -> None:
         """The last slice, the claims and the note of how far the file was read, in one transaction."""
@@ -349,17 +318,15 @@ class _SourceRead:
                 self._say(appender)
             digest = self._digest
             offset, line = position
-            whole = whole_digest(self._path, offset, digest) if self._tools.thorough else b""
             appender.rows.note_source(
                 SourceRow(
-                    str(self._path),
+                    shown_path(self._path),
                     self._session,
                     *self._state,
                     offset,
                     line,
-                    mark(self._path, offset, digest),
-                    whole,
-                    json.dumps(self._reader.calls).encode(),
+                    digest_of(self._path, offset, digest),
+                    _calls_kept(self._reader.calls),
                 )
             )
         self.wrote = True
@@ -367,14 +334,15 @@ class _SourceRead:
     def _see_whole(self, appender: Appender) -> None:
         """Where other files have told of this session too, observe all of it in the order in which it happened."""
         rows = appender.rows
-        others = [source for source in rows.sources(self._session) if source.path != str(self._path)]
-        covered = self._known is None or (len(self._met) == len(self._known) and not self._start.offset)
+        others = [source for source in rows.sources(self._session) if source.path != shown_path(self._path)]
+        covered = self._archive.covered and not self._start.offset
         if covered or not (others or not self._start.offset):
             return
         self._observation = Observation(self._tools.extractor())
         for event, content in ArchiveReader(rows).session(self._session):
             self._observation.take(content._replace(uid=event), self._reader.facts)
         self._observation.close()
+        self._archive.renamed.clear()
 
     def _digest(self, data: bytes) -> bytes:
         return self._trail.outside.digest(self._trail.id, data)
@@ -395,7 +363,8 @@ class _SourceRead:
                 continue
             candidate = capped(offered._replace(origin=event.origin))
             session = f"s{self._session}"
-            quoted = certify_quote(candidate, [event], seen.surfaced, session)
+            shown = [*seen.surfaced, *self._tools.shown_before(event.at)] if event.origin is Origin.ASSISTANT else []
+            quoted = certify_quote(candidate, [event], shown, session)
             outcome = certify_outcome(
                 candidate,
                 seen.signals,
@@ -405,7 +374,7 @@ class _SourceRead:
                 has_results=facts.has_results,
             )
             verdicts = (quoted,) if outcome.verdict is None else (quoted, outcome.verdict)
-            yield Certified(candidate, event.uid, position, verdicts, outcome.settle)
+            yield renamed(Certified(candidate, event.uid, position, verdicts, outcome.settle), self._archive.renamed)
 
 
 def session_seq(rows: Reading, harness: str, native: str, thread: str) -> int:
@@ -429,6 +398,20 @@ def session_facts(name: Name) -> dict[str, str]:
 def _holder_of(rows: Reading, session: int) -> str:
     """The holder under which a session was introduced."""
     return next((entry_from_bytes(row.canon).holder for row in rows.entries(session, session + 1)), "")
+
+
+def _calls_kept(calls: dict[str, PendingCall]) -> bytes:
+    """Open calls as they may be stored: no secrets in what is waiting for its result."""
+    kept = {
+        name: [
+            redact(call.tool).text,
+            redact(call.command).text,
+            [redact(path).text for path in call.paths],
+            call.flags,
+        ]
+        for name, call in calls.items()
+    }
+    return json.dumps(kept).encode()
 
 
 def _calls_from(data: bytes) -> dict[str, PendingCall]:

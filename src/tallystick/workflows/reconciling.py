@@ -43,6 +43,7 @@ class Known(NamedTuple):
 
     claim: int
     is_open: bool
+    """Held, and not narrowed to a time that is over: saying it again is no news."""
     events: frozenset[str]
     withdrawn: bool
     """Closed by an earlier reading of its own session, and by nobody else."""
@@ -74,7 +75,7 @@ class Reconciler:
         before = [row for row in rows.claims_of(session) if rows.open_version(row.claim)]
         keys = [self._key(certified.candidate) for certified in said]
         known = self._known(rows, said, keys)
-        told = {claim: known_claim(rows, claim) for claim in set(known.values())}
+        told = {claim: known_claim(rows, claim, self._to.at) for claim in set(known.values())}
         offered = {known[key] for key in keys if key in known}
         for certified, key in zip(said, keys, strict=True):
             claim = self._filed.get(key, known.get(key))
@@ -94,7 +95,7 @@ class Reconciler:
         if claim is None:
             claim = self.assert_claim(certified, session, by, key=key)
         else:
-            known = known_claim(self._to.rows, claim)
+            known = known_claim(self._to.rows, claim, self._to.at)
             if not known.is_open:
                 claim = self.assert_claim(certified, session, by, key=key, again=claim)
             elif certified.event and certified.event in known.events:
@@ -127,7 +128,7 @@ class Reconciler:
             "said_at": -1 if candidate.said_at is None else candidate.said_at,
             "session": session,
             "subject": candidate.about.subject,
-            "tokens": self._count_tokens(words_shown(candidate)),
+            "tokens": max(map(self._count_tokens, words_shown(candidate))),
             "value": candidate.about.value,
         }
         parts = {
@@ -204,7 +205,9 @@ class Reconciler:
     def _withdraw(self, rows: Reading, gone: Iterable[ClaimRow], session: int, by: str) -> None:
         for row in gone:
             parts = {part.name: part.body for part in rows.parts(row.claim)}
-            others = [event for event in known_claim(rows, row.claim).events if event != facets_of(parts).event]
+            others = [
+                event for event in known_claim(rows, row.claim, self._to.at).events if event != facets_of(parts).event
+            ]
             if _by(parts) == by and not others:
                 self._to.add(EntryKind.RETRACTED, {"because": _utf8(WITHDRAWN), "withdrawn": b"{}"}, refs=[row.claim])
                 self.counts["withdrawn"] += 1
@@ -248,7 +251,7 @@ class Reconciler:
         return [self._digest(_about_key(self._holders.of(candidate), candidate.kind, candidate.about))]
 
 
-def known_claim(rows: Reading, claim: int) -> Known:
+def known_claim(rows: Reading, claim: int, at: int) -> Known:
     """What is known of a claim: whether it is held, and which events bear it."""
     parts = {part.name: part.body for part in rows.parts(claim)}
     facets = facets_of(parts)
@@ -261,7 +264,8 @@ def known_claim(rows: Reading, claim: int) -> Known:
             again = facets_of({part.name: part.body for part in rows.parts(touch.seq)})
             events.add(again.event)
             said_at = max(said_at, again.said_at)
-    is_open = rows.open_version(claim) is not None
+    version = rows.open_version(claim)
+    is_open = version is not None and any(interval.end > at for interval in version.valid)
     withdrawn = False
     if not is_open and last == EntryKind.RETRACTED:
         seq = rows.touches(claim)[-1].seq

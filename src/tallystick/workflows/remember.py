@@ -11,13 +11,13 @@ from tallystick.model.claim import Candidate, ClaimKind, Derivation, Verdict
 from tallystick.model.entry import EntryKind
 from tallystick.model.evidence import Event, Origin
 from tallystick.model.temporal import ValidTime
-from tallystick.redaction import REDACTOR
+from tallystick.redaction import redact_strings
 from tallystick.trail import Appender, Trail
-from tallystick.trail.archive import Packer
 from tallystick.verifiers import outcome, quotation
 from tallystick.verifiers.quotation import Nearest
 from tallystick.verifiers.settling import settle
 from tallystick.verifiers.signals import Signals
+from tallystick.workflows.archiving import SessionArchive
 from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote
 from tallystick.workflows.ingest import session_seq
 from tallystick.workflows.observing import take_signal
@@ -123,18 +123,9 @@ def _session_of(appender: Appender, session: Session, tools: Tools) -> int:
     if found < 0:
         about = {"cwd": facts.cwd, "harness": facts.harness, "name": session.label, "thread": facts.thread}
         project = appender.holder(tools.project, "project")
-        part = encode({name: value for name, value in about.items() if value})
+        part = encode(redact_strings({name: value for name, value in about.items() if value})[0])
         found = appender.add(EntryKind.INTRODUCED, {"session": part}, holder=project)
-    rows = appender.rows
-    known = {row.event for row in rows.session_events(found)}
-    packer = Packer(session=found, first=len(known), block=rows.next_block(), salts=appender.salt)
-    fresh = [event for event in session.events if event.uid not in known]
-    for event in fresh:
-        packer.add(event.uid, event)
-    if fresh:
-        made = packer.finish({"reader": facts.harness, "redactor": REDACTOR})
-        rows.archive(made.blocks, made.events)
-        appender.add(EntryKind.OBSERVED, {"manifest": made.manifest}, refs=[found])
+    SessionArchive(facts.harness, "").keep(appender, found, [(event.uid, event) for event in session.events])
     return found
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tallystick.errors import UsageError
 from tallystick.store.protocol import Reading
+from tallystick.trail import Trail
 
 EVERYONE = "*"
 
@@ -40,6 +41,16 @@ def holders(rows: Reading, scope: Scope) -> tuple[str, ...] | None:
             raise UsageError(f"--holder {asked}: no such holder; there are {_listed([row.name for row in known])}")
         found.extend(mine)
     return tuple(found)
+
+
+def holder_name(trail: Trail, asked: str) -> str:
+    """The full name of the holder that ``asked`` names, or of a new project where the trail knows none of that name."""
+    if trail.id:
+        with trail.reading() as rows:
+            for row in rows.names("holder"):
+                if asked in (row.name, row.id, row.name.partition(":")[2]):
+                    return row.name
+    return asked if ":" in asked else f"project:{asked}"
 
 
 def _holds(name: str, project: str) -> bool:

@@ -10,10 +10,11 @@ from typing import NamedTuple
 from tallystick.beliefs import Name
 from tallystick.errors import UsageError
 from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts
-from tallystick.redaction import redact
+from tallystick.redaction import redact_event
 from tallystick.store.protocol import Reading
 from tallystick.trail import Trail
 from tallystick.trail.archive import ArchiveReader, event_id
+from tallystick.trail.points import point
 from tallystick.transcripts.protocol import Adapter
 from tallystick.transcripts.sources import adapter_for, records_of
 from tallystick.workflows.ingest import session_facts
@@ -38,7 +39,7 @@ class Session(NamedTuple):
         return [event.text for event in self.events if event.origin is Origin.BRIEFING or "own_tool" in event.flags]
 
 
-def find_session(trail: Trail, wanted: str, adapters: Sequence[Adapter]) -> Session:
+def find_session(trail: Trail, wanted: str, adapters: Sequence[Adapter], as_of: str | None = None) -> Session:
     """The session that ``wanted`` names: ``s12``, the harness's id or a unique prefix of it, or a transcript's path.
 
     Raises:
@@ -51,14 +52,21 @@ def find_session(trail: Trail, wanted: str, adapters: Sequence[Adapter]) -> Sess
     except OSError as error:
         raise UsageError(f"--session {wanted[:80]}: {error.strerror}") from None
     if is_file:
+        if as_of is not None:
+            raise UsageError(
+                f"--as-of: {wanted} is a file, which has no past; name the session that was ingested from it"
+            )
         return read_session(path, adapters)
     with trail.reading() as rows:
         name = _by_name(rows, wanted)
+        seq = point(trail, rows, as_of).seq
+        if name.seq > seq:
+            raise UsageError(f"--session {wanted}: not yet known at {seq}")
         said = session_facts(name)
         facts = SessionFacts(
             harness=said.get("harness", ""), native_id=name.name, thread=said.get("thread", ""), cwd=said.get("cwd", "")
         )
-        events = tuple(content._replace(uid=event) for event, content in ArchiveReader(rows).session(name.seq))
+        events = tuple(content._replace(uid=event) for event, content in ArchiveReader(rows).session(name.seq, seq))
     has_results = any(event.kind is EventKind.TOOL_RESULT for event in events)
     return Session(f"s{name.seq}", facts._replace(has_results=has_results), events, name.seq)
 
@@ -76,7 +84,8 @@ def read_session(path: Path, adapters: Sequence[Adapter]) -> Session:
         for event in reader.read(records_of(adapter, stream, 0, 1)):
             facts = reader.facts
             place = event_id(facts.harness, facts.native_id, facts.thread, event.uid)
-            events.append(event._replace(uid=place, text=redact(event.text).text))
+            clean, _ = redact_event(event)
+            events.append(clean._replace(uid=place))
     return Session(reader.facts.native_id or path.stem, reader.facts, tuple(events), -1)
 
 

@@ -18,6 +18,7 @@ from tallystick.errors import UsageError
 from tallystick.plugins import home, ingest_tools
 from tallystick.trail.instants import parse_instant
 from tallystick.workflows.ingest import IngestReport, ingest
+from tallystick.workflows.surfaced import Surfaced
 
 SHOWN_PROBLEMS = 20
 
@@ -45,6 +46,7 @@ def command(
             since=parse_instant(since)[0] if since else None,
             thorough=thorough,
             redact_emails=redact_emails,
+            shown_before=Surfaced(asked.trail).before,
             progress=progress,
         )
         if not tools.adapters:

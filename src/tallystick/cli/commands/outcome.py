@@ -25,10 +25,10 @@ from tallystick.workflows.sessions import find_session, located
 @click.option(
     "--fail-on", multiple=True, type=click.Choice([str(each) for each in Outcome]), help="Exit 1 on this verdict."
 )
-@shared(reads=False)
+@shared()
 def command(asked: Asked, text: str, session: str, locator: str | None, fail_on: tuple[str, ...]) -> None:
     """Verify one outcome."""
-    found = find_session(asked.trail, session, adapters())
+    found = find_session(asked.trail, session, adapters(), asked.as_of)
     verdict, _ = judge_outcome(text, found, located(found, locator) if locator else None)
     document = {
         "is_outcome": verdict.is_outcome,

@@ -19,10 +19,10 @@ from tallystick.workflows.sessions import find_session, located
 )
 @click.option("--at", "locator", metavar="LOCATOR", help="Only there: line:383, index:12 or an event id.")
 @click.option("--fail-on", type=click.Choice(["inferred"]), help="Exit 1 when the quote is not verbatim.")
-@shared(reads=False)
+@shared()
 def command(asked: Asked, text: str, session: str, locator: str | None, fail_on: str | None) -> None:
     """Verify one quote."""
-    found = find_session(asked.trail, session, adapters())
+    found = find_session(asked.trail, session, adapters(), asked.as_of)
     events = {found.events[n].uid: found.events[n] for n in located(found, locator)}
     verdict = verify_quote(text, events.values(), surfaced=found.surfaced())
     spans = [

@@ -8,13 +8,24 @@ import click
 
 from tallystick.cli.options import Asked, project_name, shared
 from tallystick.config import person_name
+from tallystick.errors import UsageError
 from tallystick.model.claim import ClaimKind
 from tallystick.model.temporal import UNKNOWN_VALID_TIME
 from tallystick.plugins import adapters
 from tallystick.tokenizer import count_tokens
 from tallystick.trail.instants import parse_valid
 from tallystick.workflows.remember import Said, Tools, remember
+from tallystick.workflows.scoping import EVERYONE, holder_name
 from tallystick.workflows.sessions import find_session
+
+
+def _holder(asked: Asked) -> str:
+    """The holder that was named: one that the trail knows, or a new project of that name."""
+    if not asked.scope.asked:
+        return ""
+    if len(asked.scope.asked) > 1 or EVERYONE in asked.scope.asked:
+        raise UsageError("--holder: a claim stands in one memory; name one holder")
+    return holder_name(asked.trail, asked.scope.asked[0])
 
 
 @click.command(
@@ -43,7 +54,7 @@ def command(
     """Remember and say how it stands."""
     valid = parse_valid(valid_from, valid_to) if valid_from or valid_to else UNKNOWN_VALID_TIME
     found = find_session(asked.trail, session, adapters()) if session else None
-    tools = Tools(count_tokens, project_name(), person_name(os.environ))
+    tools = Tools(count_tokens, _holder(asked) or project_name(), person_name(os.environ))
     made = remember(asked.trail, Said(text, ClaimKind(kind), quote, valid), found, tools)
     nearest = made.nearest._asdict() if made.nearest else None
     document = {

@@ -8,7 +8,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -19,7 +19,6 @@ LOCK_TIMEOUT_SECONDS = 30.0
 SAFE_WAL = (3, 51, 3)
 """Older libraries can lose committed pages when two connections write and checkpoint at one instant."""
 
-_POLL_SECONDS = 0.001
 _WORDS = {
     apsw.FullError: (TrailUnwritable, "the disk is full; free some space and run the command again, nothing was lost"),
     apsw.ReadOnlyError: (TrailUnwritable, "the disk or the file is read-only; choose another folder with --trail"),
@@ -55,6 +54,10 @@ def open_database(path: Path, *, write: bool, vfs: str | None = None) -> apsw.Co
         )
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if write else apsw.SQLITE_OPEN_READWRITE
     connection = None
+    if write:
+        # Made here, for its owner alone; SQLite gives its own files the mode of the database.
+        with contextlib.suppress(OSError):
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
     try:
         connection = _open(path, flags, vfs)
         connection.set_busy_timeout(int(LOCK_TIMEOUT_SECONDS * 1000))
@@ -88,12 +91,28 @@ def _version() -> tuple[int, ...]:
 
 @contextmanager
 def locked(path: Path, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Iterator[None]:
-    """Hold the exclusive lock of one log. SQLite's own busy handler is unfair under load; this one is short-polled.
+    """Hold the exclusive lock of one log, in the order of asking.
+
+    SQLite's own busy handler is unfair under load, and so is polling. Whoever wants the lock first stands at a turnstile,
+    a lock of its own, and keeps standing there until it has the other: so who has just written cannot be first again.
 
     Raises:
         TrailLocked: not to be had within the timeout.
-        TrailUnwritable: the lock file cannot be made.
+        TrailUnwritable: the lock files cannot be made.
     """
+    deadline = time.monotonic() + timeout_seconds
+    with _opened(path.with_suffix(".turn")) as turnstile, _opened(path) as handle:
+        for each in (turnstile, handle):
+            if not _acquired(each, path, deadline):
+                raise TrailLocked(
+                    f"{path}: another process has been writing for {timeout_seconds:.0f} s; try again later"
+                )
+        fcntl.flock(turnstile, fcntl.LOCK_UN)
+        yield
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -101,22 +120,38 @@ def locked(path: Path, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Iterato
             f"{path}: {os.strerror(error.errno or errno.EIO)}; choose another folder with --trail"
         ) from None
     try:
-        _acquire(handle, path, timeout_seconds)
-        yield
+        yield handle
     finally:
         os.close(handle)
 
 
-def _acquire(handle: int, path: Path, timeout_seconds: float) -> None:
-    deadline = time.monotonic() + timeout_seconds
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                raise TrailUnwritable(f"{path}: {os.strerror(error.errno or errno.EIO)}") from None
-        else:
-            return
-        if time.monotonic() > deadline:
-            raise TrailLocked(f"{path}: another process has been writing for {timeout_seconds:.0f} s; try again later")
-        time.sleep(_POLL_SECONDS)
+def _acquired(handle: int, path: Path, deadline: float) -> bool:
+    """Whether the lock was had before the deadline, on the monotonic clock."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise TrailUnwritable(f"{path}: {os.strerror(error.errno or errno.EIO)}") from None
+    else:
+        return True
+    return _waited(handle, deadline)
+
+
+def _waited(handle: int, deadline: float) -> bool:
+    """Wait in the kernel's queue, in a thread since there it cannot be interrupted.
+
+    Where the time is up the thread is left behind: it has the closed file's lock for no longer than it takes to return.
+    """
+    from threading import Thread  # Only who has to wait needs it.
+
+    got: list[bool] = []
+
+    def wait() -> None:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            got.append(True)
+
+    thread = Thread(target=wait, daemon=True)
+    thread.start()
+    thread.join(max(0.0, deadline - time.monotonic()))
+    return bool(got)

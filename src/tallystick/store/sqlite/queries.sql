@@ -155,14 +155,14 @@ SELECT claim, holder, kind, origin, lineage, session, said_at, tokens FROM claim
 SELECT session, n, event, block, offset, length, salt FROM event WHERE session = ? AND n >= ? AND n < ? ORDER BY n;
 
 -- name: note_source
-INSERT OR REPLACE INTO source (path, session, size, mtime_ns, inode, offset, line, mark, digest, calls)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT OR REPLACE INTO source (path, session, size, mtime_ns, inode, offset, line, digest, calls)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: source
-SELECT path, session, size, mtime_ns, inode, offset, line, mark, digest, calls FROM source WHERE path = ?;
+SELECT path, session, size, mtime_ns, inode, offset, line, digest, calls FROM source WHERE path = ?;
 
 -- name: sources
-SELECT path, session, size, mtime_ns, inode, offset, line, mark, digest, calls FROM source WHERE session = ? ORDER BY path;
+SELECT path, session, size, mtime_ns, inode, offset, line, digest, calls FROM source WHERE session = ? ORDER BY path;
 
 -- name: rows_claim
 SELECT claim, holder, kind, origin, lineage, session, said_at, tokens FROM claim ORDER BY claim;

@@ -73,7 +73,6 @@ CREATE TABLE source (
     inode    INTEGER NOT NULL,
     offset   INTEGER NOT NULL,
     line     INTEGER NOT NULL,
-    mark     BLOB NOT NULL,
     digest   BLOB NOT NULL,
     calls    BLOB NOT NULL
 ) WITHOUT ROWID, STRICT;

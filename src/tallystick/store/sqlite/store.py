@@ -56,6 +56,7 @@ class SqliteStore:
         """See ``protocol.Store``: the lock file first, then ``BEGIN IMMEDIATE``, and only then may the caller read a clock."""
         self._make_folder()
         path = self._path(log)
+        self._open_early(log)
         with locked(path.with_suffix(".lock"), self._timeout):
             connection = self._writer(log)
             try:
@@ -148,6 +149,17 @@ class SqliteStore:
             self._check_version(connection, log)
             self._writers[log] = connection
         return self._writers[log]
+
+    def _open_early(self, log: LogName) -> None:
+        """Open what is a trail already before the lock is taken, so that nobody who waits for the lock waits for that."""
+        if log in self._writers or not self._path(log).exists():
+            return
+        connection = open_database(self._path(log), write=True, vfs=self._vfs)
+        if self._is_blank(connection, log):
+            closed(connection)
+            return
+        self._check_version(connection, log)
+        self._writers[log] = connection
 
     def _create(self, connection: apsw.Connection, log: LogName) -> None:
         try:
