@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tallystick.redaction.assignments import ALL_CAPS_NAME, is_reference
-from tallystick.redaction.found import Finder, Found, begins, has_digit_and_letter
+from tallystick.redaction.found import MARK, Finder, Found, begins, has_digit_and_letter
 
 _BEARER = re.compile(r"[ \t]+(?:\\?[\"'])?([A-Za-z0-9._~+/-]{12,4096}={0,2})")
 _BASIC = re.compile(r"[ \t]+([A-Za-z0-9+/_-]{8,512}={0,2})")
@@ -52,13 +52,8 @@ def _url(text: str, start: int, end: int) -> Found | None:
     userinfo = _USERINFO.match(text, end)
     if userinfo is None:
         return None
-    user, password = userinfo.groups()
-    if (
-        password == "x-oauth-basic"
-        or user.startswith("[redacted")
-        or is_reference(password)
-        or ALL_CAPS_NAME.match(password)
-    ):
+    user, after = userinfo.groups()
+    if after == "x-oauth-basic" or user.startswith(MARK[:-1]) or is_reference(after) or ALL_CAPS_NAME.match(after):
         return None
     before = text[max(0, start - 34) : start]
     scheme = before[len(before.rstrip(_SCHEME_CHARACTERS)) :]

@@ -69,7 +69,7 @@ def _find(text: str, emails: bool) -> list[Found]:
         if literal < _INVISIBLES:
             invisible = True
             continue
-        secret = finders[literal](text, start, end)
+        secret = finders[literal - _INVISIBLES](text, start, end)
         if secret is not None:
             found.append(secret)
             if secret.rank == 0 or secret.end - secret.start >= MAX_VALUE:
@@ -142,5 +142,5 @@ _TABLE: list[tuple[str, Finder]] = [
     *options.finders(),
     *assignments.finders(),
 ]
-_FINDERS = [*([None] * _INVISIBLES), *(finder for _, finder in _TABLE)]
+_FINDERS = [finder for _, finder in _TABLE]
 _AUTOMATON = AhoCorasick([*_INVISIBLE_LITERALS, *(literal for literal, _ in _TABLE)], implementation=Implementation.DFA)
