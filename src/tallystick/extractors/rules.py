@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
 from tallystick.extractors import (
+    rules_accepted,
     rules_approach,
     rules_choice,
     rules_facts,
@@ -21,9 +22,11 @@ from tallystick.extractors import (
     rules_person,
     rules_plan,
     rules_report,
+    rules_wording,
 )
 from tallystick.extractors.rules_statements import (
     Statement,
+    drafted,
     is_cut_short,
     is_dangling,
     is_pasted,
@@ -34,14 +37,16 @@ from tallystick.extractors.rules_statements import (
 from tallystick.model.claim import About, Candidate, ClaimKind
 from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts, Status
 
-MAX_PER_MESSAGE = {ClaimKind.OUTCOME: 2, ClaimKind.FACT: 2, ClaimKind.DECISION: 3}
+MAX_PER_MESSAGE = {ClaimKind.OUTCOME: 2, ClaimKind.FACT: 2, ClaimKind.DECISION: 6}
 """Of one closing message."""
-MAX_OF_A_TURN = 3
+MAX_OF_A_TURN = 6
 """Of what was said between tool calls, the last."""
-MAX_OF_PERSON = 4
+MAX_OF_PERSON = 5
 """Of one message of a person."""
 MAX_OUTCOMES = 8
 """Of a session, the last ones: the note says how things ended."""
+MAX_SETTLED = 28
+"""Values of a session that closing messages settled."""
 MAX_LOOPS = 4
 MAX_REMEMBERED = 512
 SHORT_REPORT = 4
@@ -66,6 +71,7 @@ class RulesExtractor:
         self._turn: list[Candidate] = []
         self._outcomes: OrderedDict[str, Candidate] = OrderedDict()
         self._ending: tuple[list[Statement], Event] | None = None
+        self._labels: set[str] = set()
         self._seen: OrderedDict[str, None] = OrderedDict()
 
     def offer(self, event: Event, facts: SessionFacts) -> Iterable[Candidate]:
@@ -107,6 +113,8 @@ class RulesExtractor:
         offered = rules_choice.offer_of(closing)
         pasted = "expanded" in event.flags or is_pasted(event.text)
         spoken = [] if pasted else statements(event.text)
+        if closed is not None and rules_wording.names(closing, spoken):
+            yield _candidate(ClaimKind.DECISION, spoken[0], event)
         setting = rules_person.Setting(_asks(closing, offered), self._answered_before, "feedback" in event.flags)
         if spoken and rules_person.halts(spoken[0]):
             self._turn = [each for each in self._turn if each.kind is ClaimKind.FACT]
@@ -115,6 +123,13 @@ class RulesExtractor:
         if spoken and closed is not None and not objection:
             agreed = rules_choice.agreed(offered, spoken[0].plain)
             yield from (_agreed(each, closed) for each in agreed)
+            whole = " ".join(each.plain for each in spoken[:3])
+            rest = rules_accepted.accepts_the_rest(whole)
+            accepted = rest or rules_accepted.accepts(spoken[0].plain)
+            yield from self._settled(closing, closed, accepted=accepted, changed=whole if rest else "")
+            if rest:
+                yield _candidate(ClaimKind.DECISION, _joined(spoken[0], spoken[:3][-1], event.text), event)
+                return
             spoken = spoken[1:] if agreed and len(spoken[0].plain.split()) < 12 else spoken
         yield from self._of_person(spoken, setting, event)
         self._person_asked = any(each.is_question for each in spoken)
@@ -126,6 +141,10 @@ class RulesExtractor:
                 yield from answers
                 return
         given = 0
+        dictated = rules_wording.dictated(event.text, spoken) if self._answered_before else None
+        if dictated is not None:
+            yield _candidate(ClaimKind.DECISION, dictated, event)
+            spoken = [each for each in spoken if each.end <= dictated.start or each.start >= dictated.end]
         for statement in spoken:
             kind = rules_person.person_kind(statement, setting)
             if kind is None:
@@ -134,6 +153,17 @@ class RulesExtractor:
             given += 1
             if given == MAX_OF_PERSON:
                 return
+
+    def _settled(self, closing: list[Statement], closed: Event, *, accepted: bool, changed: str) -> Iterator[Candidate]:
+        """The listed values that the closing message settles, the first of each label, at most twenty in a session."""
+        drafts = drafted(closed.text) if accepted else []
+        values = rules_accepted.settled(closing, drafts, accepted=accepted)
+        for each in rules_accepted.without_changed(values, changed):
+            label = rules_accepted.label_of(each)
+            if len(self._labels) >= MAX_SETTLED or label in self._labels:
+                continue
+            self._labels.add(label or each.plain.lower())
+            yield _candidate(ClaimKind.DECISION, each, closed)
 
     def _closing_statements(self) -> list[Statement]:
         return [] if self._closing is None else statements(self._closing.text)
@@ -269,10 +299,11 @@ def _understood(report: rules_report.Report, spoken: list[Statement], event: Eve
     if report.kind is ClaimKind.DECISION and not rules_approach.stands_alone(statement):
         place = spoken.index(statement)
         before = spoken[place - 1] if place else None
-        if before is None or not _stand_together(before, statement) or is_dangling(before):
+        settles = rules_report.settles(statement)
+        if before is None or not _stand_together(before, statement) or (is_dangling(before) and not settles):
             return []
         statement = _joined(before, statement, event.text)
-        if not names_something(statement.plain):
+        if not names_something(statement.plain) and len(statement.plain.split()) < rules_approach.TELLING_WORDS:
             return []
     return [_candidate(report.kind, statement, event)]
 

@@ -18,13 +18,16 @@ def _rx(pattern: str) -> re.Pattern[str]:
 TELLING_WORDS = 11
 """A commitment that names nothing needs as many words to be understood alone."""
 
+SHORT_OBJECT = 4
+
 _CHOOSING_VERB = (
     "use|switch|replace|keep|put|pass|drop|export|import|fall back|go with|store|reject|require|list|utiliser|garder|"
-    "remplacer"
+    "remplacer|try (?:setting|using|passing|with)"
 )
 _DESIGNING_VERB = (
     "add|update|make|change|move|remove|extract|split|rename|fix|create|introduce|refactor|implement|handle|set|wrap|strip|unset|"
-    "convert|include|consolidate|restructure|suppress|skip|inline|resolve|modify|refine|simplify|separate|ajouter|mettre|créer"
+    "convert|include|consolidate|restructure|suppress|skip|inline|resolve|modify|refine|simplify|separate|"
+    "reset|revert|restore|cherry-pick|guard|validate|cap|limit|generate|try (?:adding|making|moving)|ajouter|mettre|créer"
 )
 _INTENDS = _rx(
     r"(?:(?:and|so|now|next|instead|but|also),? )*"
@@ -39,7 +42,7 @@ _CARRYING_ON = frozenset("update fix make change handle rename remove modify".sp
 _RESOLVES = _rx(r"(?!let)\w")
 _HOW = _rx(
     r"\b(?:using|by (?:\w+ing)|via|instead|rather than|so (?:that|it|the|we|they|next)|in favou?r of|without|since|"
-    r"because|"
+    r"because|only the|following (?:the|this)|similar to|consistent with|"
     r"explicitly|automatically|by default|which (?:is|handles?|only|gives?|does|will|means|makes?|avoids?)|"
     r"en utilisant|plutôt|pour "
     r"(?:éviter|permettre))\b"
@@ -58,7 +61,9 @@ _CHORE = _rx(
     r"commits?|imports?|"
     r"(?:lint|linter|import|compile|build|formatting|errcheck) (?:issues?|errors?|warnings?)|worktree|"
     r"(?:sub-?)?agents?|skills?|plugins?|"
-    r"test repo|timing|debug|memory|changelog)\b(?![.`/-])|"
+    r"test repo|timing|debug|memory|changelog)\b(?![.`/-])(?= ?(?:$|[,;:()—–]|(?:to|for|in|with|of|and|or|from|on|that|"
+    r"which|by|so|as|using|about|against|via|via|before|after|now|first|since|because|where|at|is|are|"
+    r"\w+ing)\b))|"
     r"\W*(?:(?:also|the|this|linear|issue) )*[A-Z]{2,5}-\d+\b|.*\b(?:this new|(?:use|call) the new) (?!\w+ (?:action|api|"
     r"library|field)s?\b)"
 )
@@ -78,8 +83,26 @@ _APPROACH = _rx(
     r"simple|straightforward|clear|:))* |"
     r"la (?:meilleure |bonne )?(?:solution|correction)(?: est|:) "
 )
+_WAY_IS_TO = _rx(
+    r"(?:but |so )?(?:the|my|a|an?other) (?:[\w-]+ ){0,3}(?:fix|approach|solution|pattern|way|option|remedy|idea|trick|"
+    r"workaround)(?: here| for [^.:;]{3,80}?| to [^.:;]{3,60}?)?,? (?:is|would be|will be) (?:simply |just |probably )?to "
+    r"(?!be\b|see\b|check\b|look\b|understand\b)\w+"
+)
+_OUGHT = _rx(
+    r"(?:so |instead,? |but )*(?:it|this|that|the (?:[\w.-]+ |`[^`]{1,60}` ){1,4}|`[^`]{1,60}` )(?:['’]?s)? ?should (?:instead |"
+    rf"just |also |only |always |rather )*(?:{_CHOOSING_VERB}|{_DESIGNING_VERB}|return|show|call|read|write|default|fail|be)\b"
+    r"(?P<object>.*)"
+)
+_SELECTS = _rx(
+    r"(?:let me|i['’]ll|i will|let['’]s) (?:now |just |only )*(?:fix|address|handle|keep|apply|implement) (?:only )?the "
+    r"(?:[\w-]+ ){0,2}(?:valid|real|legitimate|actual|applicable|actionable|relevant) (?:\w+ ){0,2}"
+    r"(?:issues?|comments?|findings?|ones?|bugs?|problems?)\b"
+)
 _DOUBTS = frozenset("might may probably perhaps maybe guess assume possibly peut".split())
-_INTENDING_WORDS = frozenset("i now next we let lets fix approach solution way remedy je nous correction".split())
+_INTENDING_WORDS = frozenset(
+    "i now next we let lets should "
+    " fix approach solution way remedy je nous correction pattern option idea trick workaround".split()
+)
 
 
 def stands_alone(statement: Statement) -> bool:
@@ -89,13 +112,24 @@ def stands_alone(statement: Statement) -> bool:
     )
 
 
+def says_what_ought(statement: Statement) -> bool:
+    """Whether it says what a thing should do, in enough detail ("The fallback should generate a random UUID instead")."""
+    ought = _OUGHT.match(statement.core) if "should" in statement.words else None
+    if ought is None:
+        return False
+    words = ought.group("object")
+    return names_something(words) or bool(_HOW.search(words) and len(words.split()) > SHORT_OBJECT)
+
+
 def commits_to_a_way(statement: Statement) -> bool:
     """Whether a sentence of the agent says how it will do the work, in enough detail to be noted."""
     core = statement.core
     if _INTENDING_WORDS.isdisjoint(statement.words) or is_cut_short(statement):
         return False
-    if _APPROACH.match(core):
-        return names_something(core)
+    if _APPROACH.match(core) or _WAY_IS_TO.match(core):
+        return names_something(core) or len(core.split()) >= TELLING_WORDS
+    if says_what_ought(statement) or _SELECTS.match(core):
+        return True
     intent = _INTENDS.match(core)
     if intent is None or not _DOUBTS.isdisjoint(statement.words):
         return False

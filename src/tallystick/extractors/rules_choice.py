@@ -73,6 +73,17 @@ _MENU = _rx(
     r"prochaine?s?|menu|select an option|"
     r"commande|options? ?:? ?$|étape|souhaites-tu que je|je peux (?:aussi|maintenant|le faire)|issues?|constats)\b"
 )
+_HOW_TO_GO_ON = _rx(
+    r"\b(?:what (?:should|would you like|do you want) (?:me|i) (?:to )?do\b(?! next)|how (?:should|shall|would you like|"
+    r"do you want) (?:me|i|us|we) (?:to )?(?:handle|proceed with|treat|deal with|address)|"
+    r"que (?:veux|souhaites)[- ‑]?tu que je fasse|que dois[- ]je faire|comment (?:veux|souhaites)[- ‑]?tu (?:que je )?"
+    r"(?:traiter?|gérer?))\b"
+)
+"""Asks in which way to deal with what was found: unlike a menu of next steps, its items exclude each other."""
+_BARE_WORK = _rx(
+    r"^(?:\(?[A-Ha-h\d][.)] )?(?:fix|corriger|continue[rz]?|show|détails?|details?|explain|expliquer|run|lancer|commit|push|"
+    r"proceed|next|stop|exit|skip|deep|voir|afficher|relancer|other|autre)\b"
+)
 _OPTION_TALK = _rx(r"\b(?:options?|approach(?:es)?|alternatives?|prefer|préfères?|choices?|choix|either|which)\b")
 _ASSENT = _rx(
     r"(?:yes|yep|yeah|yea|yup|ok|okay|sure|go ahead|do (?:it|that|this|so)|sounds good|agreed?|let['’]?s (?:do|go|"
@@ -149,6 +160,8 @@ def _alternatives(spoken: Sequence[Statement]) -> tuple[Statement, ...]:
     if not listed:
         return ()
     asks = " ".join([listed[0].heading, *(each.plain for each in spoken[-6:] if each.is_question)])
+    if _HOW_TO_GO_ON.search(asks):
+        return tuple(each for each in listed if not _BARE_WORK.search(each.plain))[:MAX_OPTIONS]
     if _MENU.search(asks) or not any(_OPTION_TALK.search(each.plain) for each in spoken):
         return ()
     return listed[:MAX_OPTIONS]

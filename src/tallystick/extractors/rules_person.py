@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tallystick.extractors import rules_requests
+from tallystick.extractors import rules_requests, rules_steering, rules_wording
 from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something
 from tallystick.model.claim import ClaimKind
 
@@ -220,6 +220,8 @@ def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
         return ClaimKind.DECISION if len(words) == 2 and rules_requests.orders_a_file(core) else None
     if statement.block == "heading" or is_cut_short(statement):
         return None
+    if setting.answered_before and _steered(statement):
+        return ClaimKind.DECISION
     if _sets_a_rule(core, statement, setting):
         return ClaimKind.RULE
     if setting.answered_before and _corrects(core, statement, setting):
@@ -232,7 +234,7 @@ def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
         return ClaimKind.PREFERENCE if not setting.asked or _GENERAL.search(core) else ClaimKind.DECISION
     if _LATER.search(core) and setting.answered_before:
         return ClaimKind.OPEN_LOOP
-    if _decides(statement, setting):
+    if _decides(statement, setting) or _says_how(statement, setting):
         return ClaimKind.DECISION
     if _ABOUT_STATE.match(core):
         return ClaimKind.FACT
@@ -307,6 +309,17 @@ def _corrects(core: str, statement: Statement, setting: Setting) -> bool:
     if len(core.split()) < TELLING_WORDS and not names_something(core):
         return False
     return bool(_has_seen(statement) or (not setting.asked and _OBJECTION.match(statement.plain)))
+
+
+def _steered(statement: Statement) -> bool:
+    """Whether a question or an explanation steers, in a session that has begun; a rule or correction is told otherwise."""
+    if statement.is_question:
+        return rules_steering.steers(statement)
+    return rules_steering.explains_a_way(statement) or rules_wording.picks_several(statement)
+
+
+def _says_how(statement: Statement, setting: Setting) -> bool:
+    return setting.answered_before and rules_steering.states_how(statement, asked=setting.asked)
 
 
 def _decides(statement: Statement, setting: Setting) -> bool:

@@ -100,6 +100,37 @@ _ABOUT_TESTS = _rx(r"\W*(?:[\w./-]*_?tests?\b|(?:added|new|updated) (?:\w+ ){0,3
 _NEGATED_CHOICE = _rx(r"\b(?:still|but|not|missing|should|expects?|fetched|called)\b|n['’]t\b")
 
 
+_SETTLES = _rx(
+    r"\b(?:this|that|it|which|these|both|they)(?:['’]s|['’]re| is| are| was| were) (?:all |actually |therefore |"
+    r"really )?(?:a |an )?(?:false positives?|intentional\b|by design|deliberate|expected behaviou?r|not (?:a|an) (?:real )?"
+    r"(?:bug|issue|problem|duplicate|regression)|no longer (?:applicable|relevant)|out of scope|fine as[ -]is)|"
+    r"^no (?:duplication|changes?|action|fix|migration|follow-?up)\b(?: (?:is|are))?(?: (?:needed|required|"
+    r"necessary))?(?=[.,:;—]|$| since| because|:)|^(?:these|those) are(?:n['’]t| not) (?:duplicates|the same)|"
+    r"^not (?:a bug|needed|necessary|applicable)\b|"
+    r"^the (?:real |actual )?value (?:is|lies) in\b"
+)
+_UNSURE = frozenset("would could might may probably likely perhaps maybe possibly should".split())
+_SETTLING = frozenset("false intentional design deliberate expected not longer scope no t value fine".split())
+_BY_DOING = _rx(r"\b(?:by|while) (?!default|design|the|any|a)\w+ing\b")
+_DETAILED = _rx(r"\b(?:by|with|via) (?:setting|using|adding|making|passing|configuring|moving|splitting|replacing)$")
+_DEALT_WITH = _rx(r"\b(?:fixed|resolved|addressed|changes?|corrig\w+|implemented|summary)\b")
+_BEHAVES = _rx(
+    r"(?:now |also |only |always |never |still )*(?:uses?|rejects?|returns?|falls? back|skips?|keeps?|validates?|requires?|"
+    r"defaults?|ignores?|stores?|reads?|writes?|limits?|wraps?|caps?|prints?|shows?|includes?|handles?|checks?|creates?|"
+    r"fetches|sends?|runs?|sets?|preserves?|prefers?|trims?|strips?|excludes?|allows?|prevents?|resolves?|delegates?|"
+    r"deletes?|removes?|adds?|calls?|custom|single|separate|shared)\b(?! (?:is|are|was|were|has|should)\b)"
+)
+_BEHAVES_SO = _rx(
+    r"\b(?:instead|rather than|to (?:prevent|avoid|ensure|keep|allow|suppress|preserve|make|match|support|let|stop|"
+    r"protect|reduce|handle)|only|without|so (?:that|the|it|we)|because|since|by default|automatically|explicitly|unless|"
+    r"before|falls? back|with `?\d|not)\b"
+)
+_IF_SO = _rx(
+    r"if [^,.]{3,90}, (?:then )?(?:it|we|the [\w-]+|this|`[^`]{1,40}`)(?:['’]s)? (?:now |just |simply |will )*(?:falls?|"
+    r"returns?|uses?|skips?|shows?|prints?|creates?|keeps?|ignores?|fails?|exits?|continues?|defaults?|logs?|warns?|fall)\b"
+)
+
+
 def reports(spoken: Sequence[Statement], *, answering: bool) -> list[Report]:
     """What a closing message reports. ``answering``: the person had asked a question. Listed details of the work are left
     out where a sentence tells it already."""
@@ -132,6 +163,8 @@ def on_the_way(spoken: Sequence[Statement]) -> list[Report]:
 
 def _on_the_way(statement: Statement, *, after_found: bool) -> ClaimKind | None:
     length = len(statement.core.split())
+    if settles(statement):
+        return ClaimKind.DECISION
     if length > 3 and rules_approach.commits_to_a_way(statement):
         return ClaimKind.DECISION
     if length < 6:
@@ -151,9 +184,11 @@ def is_narration(statement: Statement) -> bool:
 
 def _report(statement: Statement, before: Statement | None, answering: bool) -> Report | None:
     length = len(statement.core.split())
+    if not statement.is_question and settles(statement):
+        return Report(ClaimKind.DECISION, statement)
     if statement.is_question or not 2 <= length <= 60 or is_cut_short(statement):
         return None
-    if length > 7 and _recommends(statement):
+    if length > 7 and (_recommends(statement) or _ought(statement)):
         return Report(ClaimKind.DECISION, statement)
     if _NARRATION.match(statement.core):
         return None
@@ -178,7 +213,7 @@ def _finished(statement: Statement, before: Statement | None, length: int) -> Re
         return Report(ClaimKind.DECISION, statement)
     if length < 25 and rules_outcomes.is_progress(core):
         return Report(ClaimKind.OUTCOME, statement, "progress")
-    explained = length > 5 and (_INSTEAD.search(core) or _WITH_REASON.search(core) or _chose(statement))
+    explained = length > 5 and (any(rx.search(core) for rx in (_INSTEAD, _WITH_REASON, _BY_DOING)) or _chose(statement))
     return Report(ClaimKind.DECISION if explained else ClaimKind.OUTCOME, statement)
 
 
@@ -191,7 +226,7 @@ def _without_label(statement: Statement) -> Statement:
 
 
 def _stated(statement: Statement, answering: bool) -> Report | None:
-    if _is_choice(statement) or _details_a_way(statement):
+    if _is_choice(statement) or _details_a_way(statement) or _behaves(statement):
         return Report(ClaimKind.DECISION, statement)
     if rules_facts.is_fact(statement, answering=answering):
         return Report(ClaimKind.FACT, statement)
@@ -216,6 +251,37 @@ def _is_choice(statement: Statement) -> bool:
     if is_hedged(statement) or _FINDINGS_HEADING.search(statement.heading) or _IMPERATIVE.match(core):
         return False
     return names_something(core)
+
+
+def _ought(statement: Statement) -> bool:
+    """Whether it says what should be done instead of what is."""
+    return bool(_INSTEAD.search(statement.core)) and rules_approach.says_what_ought(statement)
+
+
+def settles(statement: Statement) -> bool:
+    """Whether it settles a review or a doubt: "This is a false positive", "No duplication"."""
+    if statement.is_question or is_hedged(statement):
+        return False
+    if _SETTLING.isdisjoint(statement.words) and not statement.plain.startswith(("No ", "no ")):
+        return False
+    return bool(_SETTLES.search(statement.core) or _SETTLES.match(statement.plain))
+
+
+def _behaves(statement: Statement) -> bool:
+    """Whether it says how the finished work behaves, where that was a choice: "Rejects refs starting with `-` to prevent …"."""
+    core = statement.core
+    if statement.block != "list" or _IF_SO.match(core):
+        return bool(_IF_SO.match(core)) and _UNSURE.isdisjoint(statement.words)
+    if is_hedged(statement):
+        return False
+    if _FINDINGS_HEADING.search(statement.heading) and not _DEALT_WITH.search(statement.heading):
+        return False
+    if _DETAILED.search(statement.heading):
+        return names_something(core)
+    form = _without_label(statement).core
+    if _ABOUT_TESTS.match(core) or _IMPERATIVE.match(form):
+        return False
+    return bool(_BEHAVES.match(form) and _BEHAVES_SO.search(form)) and names_something(core)
 
 
 def _details_a_way(statement: Statement) -> bool:

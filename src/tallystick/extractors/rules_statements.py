@@ -22,6 +22,10 @@ MAX_STATEMENT = 600
 TITLE_WORDS = 8
 """A line of more words above a list is a sentence, not its title."""
 
+MAX_DRAFTS = 4
+"""Markdown fences of a message that are read for what they draft."""
+
+_DRAFT = re.compile(r"(?:^|\n)[ \t]*```(?:markdown|md)[ \t]*\r?\n")
 _READ = frozenset({"prose", "list", "heading"})
 _EMPHASIS = re.compile(r"\*\*|~~|__(?=\S)|(?<=\S)__|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
 _UNDERSCORED = re.compile(r"(?<![\w/])_(?=[^\s_])([^_\n]{1,200})(?<=\S)_(?!\w)")
@@ -171,6 +175,20 @@ def statements(text: str) -> list[Statement]:
         return list(_statements(text, 0))
     tail = len(text) - END_OF_LONG_TEXT
     return [*_statements(text[:END_OF_LONG_TEXT], 0), *_statements(text[tail:], tail)]
+
+
+def drafted(text: str) -> list[Statement]:
+    """The statements of what a message drafts in its first four Markdown fences, each read up to its first inner fence."""
+    found: list[Statement] = []
+    place = 0
+    for _ in range(MAX_DRAFTS):
+        fence = _DRAFT.search(text, place)
+        if fence is None:
+            break
+        end = text.find("\n```", fence.end())
+        place = len(text) if end < 0 else end
+        found.extend(_statements(text[fence.end() : min(place, fence.end() + LONG_TEXT)], fence.end()))
+    return found
 
 
 def _statements(source: str, base: int) -> Iterator[Statement]:

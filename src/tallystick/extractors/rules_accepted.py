@@ -1,0 +1,152 @@
+"""What a closing message settles when nobody objects: "Secrets: OS keyring", "Selected Starter: rust-starter", "So: no frontend".
+
+Two signs make a listed value a decision. The agent says that it locks these values in, and the person does not object; or
+the message puts choices, defaults or conventions to the person, who answers "C", "ok", "oui". A draft of a document in a
+Markdown fence counts as part of the message, because it is what the person says yes to. Of each label the first value counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tallystick.extractors.rules_statements import Statement, names_something
+
+MAX_OF_MESSAGE = 8
+MAX_LABEL_WORDS = 5
+MAX_VALUE_WORDS = 24
+LONG_WORD = 6
+_WORD = re.compile(r"\w+")
+
+
+def _rx(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_SETTLED = _rx(
+    r"\b(?:verrouill\w+|lock(?:ed|ing)? (?:it |this |that |them )?in|decided|agreed|(?:decisions?|choices?|choix|"
+    r"décisions?) (?:made|taken|locked|confirmed|retenue?s|validée?s|prises?)|selected|chosen|retenue?s|"
+    r"(?:design|key|final|technical|architecture) (?:decisions?|choices?))\b"
+)
+_PUTS_CHOICES = _rx(
+    r"\b(?:decisions?|décisions?|choices?|choix|defaults?|conventions?|recommandations?|recommendations?|recommande|"
+    r"patterns?|constraints?|contraintes?|selected|naming|proposed (?:design|structure|approach))\b"
+)
+_SETS_NOTHING = _rx(
+    r"\b(?:options?|alternatives?|considered|deferred|différée?s|trade[-‑ ]?offs?|questions?|context|contexte|menu|analysis|"
+    r"analyse|findings?|issues?|problems?|risks?|risques?|next steps?|étapes?|sequence|dependencies|dépendances|summary|"
+    r"résumé|overview|files?|fichiers?|examples?|exemples?|tests?|current|actuel\w*|checklist|que veux|suggest\w*|areas?|"
+    r"requirements?|exigences|"
+    r"challenges?|défis|"
+    r"opportunit\w+|insights?|implications?|besoins?|needs|personas?|journeys?|parcours|émotion\w*|emotion\w*|"
+    r"visibl\w*|vision|success|succès|metrics?|métriques?|criteria|critères|changelog|scope|périmètre|recap\w*|"
+    r"inspiration|références?|references?|anti-?patterns?|measur\w*|starter options)\b"
+)
+_LABELLED = re.compile(r"(?P<label>[^\s:`(][^:`(\n]{1,60}?)(?: ?\([^)\n]{1,40}\))? ?(?::|=|→) ?(?P<value>\S.*)")
+_NO_LABEL = _rx(
+    r"(?:options?|choix|note|files?|fichiers?|status|statut|tests?|steps?|étape|phase|priority|priorité|complexity|"
+    r"project|projet|date|author|auteur|goal|question|example|exemple|ex|e\.g|impact|risks?|risque|trade[-‑ ]?offs?|pros?|"
+    r"cons|why|pourquoi|rationale|problem|context|where|location|lines?|commit|branch|pr|action|issue|fix|primary|"
+    r"estimated|http|https|menu|source|result|résultat|owner|severity|effort|before|after|avant|après|input|output|given|"
+    r"when|then|version|sinon|puis|si|if|title|description|story|stories|epic|module|utilisateur|user|pm|dev|"
+    r"ingénieur|reads?|writes?|total)\b"
+)
+_NO_VALUE = _rx(r"(?:n/?a\b|none\b|aucune?\b|tbd\b|à définir|à trancher|options?\b|yes\b|no\b|ok\b|\d+\s*$|\?|✅|❌)")
+_UNDECIDED = _rx(
+    r"\b(?:sinon|à confirmer|à valider|to be (?:confirmed|decided)|vs\.?|ou bien|depends|either|if we|si on)\b"
+)
+_BINDS = _rx(
+    r"\b(?:only|must|never|always|required|mandatory|not allowed|requise?s?|obligatoires?|uniquement|interdite?s?|"
+    r"jamais|toujours|exclusivement)\b"
+)
+_CONSTRAINTS = _rx(r"\b(?:constraints?|contraintes?|requirements?|exigences?|rules?|règles?|must)\b")
+_SELECTED = _rx(
+    r"(?:selected|chosen|final|retained) (?:[\w-]+ ){0,2}[\w-]+ ?: ?\S|(?:decision|décision|choix (?:retenu|final)|"
+    r"option retenue) ?: ?\S"
+)
+_CONCLUDES = _rx(r"(?:donc|so|in short|bottom line|conclusion|en résumé|en bref|verdict) ?[:,] ?(?=\S)")
+_PROPOSED_STEP = _rx(
+    r"(?:then|also|and|instead),? (?:remove|drop|replace|add|use|move|keep|rename|store|skip|split|make|"
+    r"return|delete|set|put)\b"
+)
+_ACCEPTS = _rx(
+    r"(?:c|y|yes|yep|yeah|ok|okay|oui|o|go|continue|continuer|next|suivant|lgtm|perfect|parfait|good|great|agreed?|"
+    r"approved?|validé|valide|d['’]accord|vas-?y|proceed|sounds good|looks good|c['’]est (?:ok|bon|parfait|validé)|"
+    r"ça me va|je (?:valide|confirme)|all good|implement|do|ship it)(?![\w'’])"
+)
+_BUT = _rx(r"\b(?:but|mais|except|sauf|however|not|don['’]?t|pas|plutôt|rather|first|wait)\b")
+_REST_IS_FINE = _rx(
+    r"\b(?:ok|okay|good|fine|d['’]accord|oui|yes) (?:pour|for|with|sur|on) (?:le|tout le|the|all the) (?:reste|rest|others?)\b|"
+    r"\b(?:le reste|the rest|everything else|otherwise)\b.{0,20}\b(?:ok|okay|fine|good|bon|parfait)\b"
+)
+
+
+def accepts(reply: str) -> bool:
+    """Whether the first words of an answer say yes to the whole of a message, or only go on from it."""
+    return len(reply.split()) <= 12 and bool(_ACCEPTS.match(reply)) and not _BUT.search(reply)
+
+
+def accepts_the_rest(reply: str) -> bool:
+    """Whether a short answer changes one thing and accepts the others ("chiffrement applicatif. OK pour le reste")."""
+    return len(reply.split()) <= 25 and bool(_REST_IS_FINE.search(reply))
+
+
+def without_changed(values: Sequence[Statement], reply: str) -> list[Statement]:
+    """The values that a short answer does not speak of: what it names it changes."""
+    named = {word for word in _WORD.findall(reply.lower()) if len(word) >= LONG_WORD}
+    return [each for each in values if named.isdisjoint(_WORD.findall(each.plain.lower()))]
+
+
+def settled(spoken: Sequence[Statement], drafts: Sequence[Statement], *, accepted: bool) -> list[Statement]:
+    """The values that a closing message settles, in its order, at most eight; ``drafts`` are of its Markdown fences.
+
+    ``accepted``: the person answered it with a plain yes. Without one only what the agent says it locks in counts.
+    """
+    everything = [*spoken, *drafts]
+    puts = accepted and any(
+        (each.introduces or each.block == "heading") and _PUTS_CHOICES.search(each.plain) for each in everything
+    )
+    found = [each for each in everything if _is_settled(each, accepted=accepted, puts=puts)]
+    return found[:MAX_OF_MESSAGE]
+
+
+def label_of(statement: Statement) -> str:
+    """The lower-cased words before the colon of a labelled value; empty where it has no label."""
+    labelled = _LABELLED.match(statement.plain)
+    return labelled.group("label").strip().lower() if labelled is not None else ""
+
+
+def _is_settled(statement: Statement, *, accepted: bool, puts: bool) -> bool:
+    if statement.is_question:
+        return False
+    if statement.block == "heading" or not statement.marker:
+        return accepted and _is_settled_prose(statement)
+    if puts and _CONSTRAINTS.search(statement.heading) and _BINDS.search(statement.plain):
+        return 4 <= len(statement.plain.split()) <= 40
+    locked = bool(_SETTLED.search(statement.heading))
+    if _SETS_NOTHING.search(statement.heading) and not locked:
+        return False
+    return (locked or puts) and _is_value(statement)
+
+
+def _is_settled_prose(statement: Statement) -> bool:
+    length = len(statement.plain.split())
+    if _SELECTED.match(statement.plain):
+        return 3 <= length <= 20
+    if statement.block == "heading" or statement.introduces:
+        return False
+    if _CONCLUDES.match(statement.plain):
+        return 6 <= length <= 40
+    return bool(_PROPOSED_STEP.match(statement.plain)) and names_something(statement.plain)
+
+
+def _is_value(statement: Statement) -> bool:
+    labelled = _LABELLED.match(statement.plain)
+    if labelled is None or statement.introduces:
+        return False
+    label, value = labelled.group("label"), labelled.group("value")
+    if len(label.split()) > MAX_LABEL_WORDS or _NO_LABEL.match(label) or _NO_VALUE.match(value):
+        return False
+    if _UNDECIDED.search(value):
+        return False
+    return len(value.split()) <= MAX_VALUE_WORDS
