@@ -186,6 +186,39 @@ def _stops(folder: Path, doing: Doing, at: int) -> bool:
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
+def test_what_was_acknowledged_survives_a_power_cut(tmp_path: Path) -> None:
+    """TRAIL.5: the power goes at any write and every write that was not synced is lost; each acknowledged append is there."""
+    prepared = _prepared(tmp_path, DOINGS[1])
+    before = _sizes(prepared)[LogName.MEMORY]
+    cut = 0
+    for at in range(1, 60, 2):
+        folder = _copied(prepared, tmp_path)
+        child = os.fork()
+        if child == 0:
+            _append_until_the_power_goes(folder, at)
+        _, status = os.waitpid(child, 0)
+        cut += os.WIFSIGNALED(status)
+        acknowledged = (folder / "acknowledged").stat().st_size
+        size = _sizes(folder)[LogName.MEMORY]
+        assert before + acknowledged <= size <= before + acknowledged + 1, at
+    assert cut > 20
+
+
+def _append_until_the_power_goes(folder: Path, at: int) -> None:
+    """Never returns. One byte is written for each append that was acknowledged."""
+    try:
+        disk = FaultyDisk()
+        trail = on_disk(folder, vfs=disk.name, seed=at)
+        disk.fail(at, "power")
+        with (folder / "acknowledged").open("wb", buffering=0) as told:
+            for n in range(4):
+                with trail.writing() as appender:
+                    said(appender, f"claim {n}")
+                told.write(b".")
+    finally:
+        os._exit(0)
+
+
 def _holds_and_completes(
     folder: Path,
     doing: Doing,

@@ -22,7 +22,8 @@ from typing import Any
 import apsw
 
 FAULTS = ("full", "io", "readonly")
-"""What ``fail`` can be told; ``stop`` too, which writes half of what is to be written and kills the process."""
+"""What ``fail`` can be told; ``stop`` too, which writes half of what is to be written and kills the process; and ``power``,
+which first takes back every write that was not synced, as a disk does that loses its power."""
 
 _ERRORS: dict[str, type[apsw.Error]] = {
     "full": apsw.FullError,
@@ -42,6 +43,8 @@ class FaultyDisk(apsw.VFS):
         self._at = 0
         self._fault = ""
         self._stays = False
+        self.unsynced: dict[str, list[tuple[int, bytes, int]]] = {}
+        """By path, since its last sync: (offset, the bytes that were there before, the size before) of each write."""
         super().__init__(self.name, base="")
 
     def fail(self, at: int, fault: str, *, stays: bool = False) -> None:
@@ -63,7 +66,18 @@ class FaultyDisk(apsw.VFS):
         due = self.seen == self._at or (self._stays and self.failed)
         if due and self._fault in _ERRORS:
             raise _ERRORS[self._fault](f"{self._fault}: as the test wishes")
+        if due and self._fault == "power":
+            self._lose_power()
         return due
+
+    def _lose_power(self) -> None:
+        for path, writes in self.unsynced.items():
+            handle = os.open(path, os.O_RDWR)
+            for offset, before, size in reversed(writes):
+                os.pwrite(handle, before, offset)
+                os.ftruncate(handle, size)
+            os.close(handle)
+        stop()
 
     def xOpen(self, name: Any, flags: list[int]) -> FaultyFile:  # noqa: N802
         """Count a file that may be made, and wrap it."""
@@ -75,6 +89,7 @@ class FaultyDisk(apsw.VFS):
         """Count and delete."""
         if self.step():
             stop()
+        self.unsynced.pop(filename, None)
         super().xDelete(filename, syncdir)
 
     def excepthook(
@@ -89,13 +104,24 @@ class FaultyFile(apsw.VFSFile):
 
     def __init__(self, disk: FaultyDisk, name: Any, flags: list[int]) -> None:
         self._disk = disk
+        self._path = str(name.filename() if isinstance(name, apsw.URIFilename) else name)
+        self._forget()
         super().__init__("", name, flags)
+
+    def _forget(self) -> None:
+        self._disk.unsynced[self._path] = []
+
+    def _remember(self, offset: int, length: int) -> None:
+        size = self.xFileSize()
+        before = self.xRead(min(length, size - offset), offset) if offset < size else b""
+        self._disk.unsynced[self._path].append((offset, before, size))
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         """Count and write; a process that ends here has written half."""
         if self._disk.step():
             super().xWrite(bytes(data)[: len(data) // 2], offset)
             stop()
+        self._remember(offset, len(data))
         super().xWrite(data, offset)
 
     def xSync(self, flags: int) -> None:  # noqa: N802
@@ -103,11 +129,13 @@ class FaultyFile(apsw.VFSFile):
         if self._disk.step():
             stop()
         super().xSync(flags)
+        self._forget()
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
         """Count and truncate."""
         if self._disk.step():
             stop()
+        self._remember(newsize, max(0, self.xFileSize() - newsize))
         super().xTruncate(newsize)
 
     def excepthook(
