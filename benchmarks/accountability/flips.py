@@ -307,7 +307,7 @@ def main() -> None:
     }
     text = json.dumps(result, indent=2) + "\n"
     print(text, end="")
-    if stride == 1:
+    if stride <= 10:
         kept = Path(__file__).parent / "results"
         kept.mkdir(exist_ok=True)
         (kept / f"flips-{date}.json").write_text(text)
