@@ -84,7 +84,7 @@ def _token(kind: str, prefix: str, pattern: str) -> Finder:
     anywhere = prefix in _ANYWHERE or prefix[0] == "$"
 
     def find(text: str, start: int, end: int) -> Found | None:
-        if not (anywhere or text[start - 1 : start] == "_" or begins(text, start)):
+        if not (anywhere or begins(text, start) or _after_name(text, start)):
             return None
         rest = body.match(text, end)
         if rest is None or UNREAL.issuperset(rest[0]):
@@ -94,6 +94,16 @@ def _token(kind: str, prefix: str, pattern: str) -> Finder:
     return find
 
 
+def _after_name(text: str, start: int) -> bool:
+    """Whether a short plain name and an underscore stand before, as in ``my_hf_…``; in base64 the letters are mixed."""
+    if text[start - 1 : start] != "_":
+        return False
+    before = text[max(0, start - 24) : start]
+    name = before[len(before.rstrip(_NAME_CHARACTERS)) :].replace("_", "")
+    return len(name) < 20 and name.isalpha() and (name.islower() or name.isupper())
+
+
+_NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _TELEGRAM = re.compile(r"AA[A-Za-z0-9_-]{32,36}(?![A-Za-z0-9_-])")
 _BOT_ID = re.compile(r"(?<![0-9])[0-9]{7,12}$")
 
