@@ -181,17 +181,14 @@ def test_case_08_one_word_altered(shop: Shop, source: str, quote: str) -> None:
     assert document["nearest"]["differs"]
 
 
-unmarked = pytest.mark.xfail(reason="a block that begins within a line of the harness is not yet told as ours")
-
-
 @pytest.mark.parametrize(
     "wrapped",
     [
         "{}",
         "{}\n\nNow fix the bug.",
         "<system-reminder>\n{}\n</system-reminder>",
-        pytest.param("<system-reminder>{}</system-reminder>", marks=unmarked),
-        pytest.param("<system-reminder>\nSessionStart hook success: {}\n</system-reminder>", marks=unmarked),
+        "<system-reminder>{}</system-reminder>",
+        "<system-reminder>\nSessionStart hook success: {}\n</system-reminder>",
     ],
 )
 def test_case_09_an_echo_is_no_support(tally: Tally, shop: Shop, wrapped: str) -> None:
@@ -222,12 +219,14 @@ def test_case_10_the_tail_of_a_large_result(shop: Shop) -> None:
     assert document["verbatim"] is True
 
 
-@pytest.mark.xfail(reason="a quote is not yet compared with what the same session said later")
 def test_case_11_a_value_that_was_replaced(shop: Shop) -> None:
     """Failure case 11: a quote of a value that the same session replaced is verbatim, and marked superseded."""
     document = shop.quote(ClaudeCode().says("The port is 5432.").says("The port is 5433 now."), "The port is 5432")
     assert document["verbatim"] is True
-    assert "superseded" in json.dumps(document)
+    assert document["superseded"]["value"] == "5433"
+    for later in ("The port is 5432.", "The timeout is 5433.", "Is the port 5433?", "If the port is 5433, stop."):
+        document = shop.quote(ClaudeCode().says("The port is 5432.").says(later), "The port is 5432")
+        assert (document["verbatim"], document["superseded"]) == (True, None), later
 
 
 def test_case_12_all_tests_pass_over_a_failure(shop: Shop) -> None:

@@ -7,25 +7,15 @@ it changes with every later append. Scores are whole millionths.
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from tallystick.language.telling import STOP_WORDS, plain_words
 from tallystick.model.claim import Derivation, Outcome
 
 METHOD = "coverage-idf/1"
 MAX_QUERY_TOKENS = 32
 
-_WORD = re.compile(r"[^\W_]+")
-_STOP = frozenset(
-    "a an and are as at be been but by can did do does for from had has have how i if in into is it its me my no not of on or"
-    " our so than that the their them then there they this to was we were what when where which who why with you your".split()
-)
-_TURNING = frozenset(
-    "don t doesn didn isn aren wasn weren won shouldn mustn cannot never always ever no longer must should shall may"
-    " might".split()
-)
 # Keyed by plain words: a verdict of a newer version, which has none of these, counts for nothing (TRAIL.9).
 _TRUST: dict[str, int] = {Derivation.VERBATIM: 50_000}
 _OUTCOME: dict[str, int] = {Outcome.WITNESSED: 50_000, Outcome.CONTRADICTED: -200_000, Outcome.STALE_WITNESS: -50_000}
@@ -43,17 +33,9 @@ def query_tokens(query: str) -> list[tuple[str, ...]]:
 
     Any text is a safe query: everything but letters and digits separates words. At most 32 words are taken.
     """
-    plain = "".join(each for each in unicodedata.normalize("NFD", query) if not unicodedata.combining(each))
-    words = list(dict.fromkeys(_WORD.findall(plain.lower())))
-    telling = [word for word in words if word not in _STOP] or words
+    words = list(dict.fromkeys(plain_words(query)))
+    telling = [word for word in words if word not in STOP_WORDS] or words
     return [_forms(word) for word in telling[:MAX_QUERY_TOKENS]]
-
-
-def content_words(text: str) -> list[str]:
-    """The distinct words of a text in order of the alphabet, without stop words, negations and modal words: two texts with
-    the same ones speak of the same thing, whichever way."""
-    plain = "".join(each for each in unicodedata.normalize("NFD", text) if not unicodedata.combining(each))
-    return sorted(set(_WORD.findall(plain.lower())) - _STOP - _TURNING)
 
 
 def score(found: Mapping[int, set[int]], opened: int, trust: Mapping[int, tuple[str, str]]) -> list[Scored]:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from tallystick.beliefs import ClaimRow, facets_of
 from tallystick.language.polarity import negations
+from tallystick.language.telling import telling_words
 from tallystick.model.claim import Candidate, ClaimKind
 from tallystick.model.entry import EntryKind
 from tallystick.model.temporal import UNKNOWN_VALID_TIME, ValidTime
-from tallystick.ranking import content_words
 from tallystick.store.protocol import Reading
 from tallystick.trail import Appender
 from tallystick.workflows.certifying import Certified, verdict_part, words_shown
@@ -214,7 +214,7 @@ class Reconciler:
 
     def _conflict(self, claim: int, candidate: Candidate) -> None:
         """Flag an open claim of the same holder that says the contrary in the same words; resolve nothing (CARRY.4)."""
-        words = content_words(candidate.text)
+        words = telling_words(candidate.text)
         if len(words) < LEAST_WORDS:
             return
         key = self._digest(_words_key(self._holders.of(candidate), words))
@@ -282,7 +282,7 @@ def refile(rows: Reading, digest: Callable[[bytes], bytes]) -> Iterator[tuple[by
         if "text" in parts:
             text = parts["text"].decode("utf-8", "replace")
             yield digest(_text_key(holder, facets.kind, text)), claim
-            words = content_words(text)
+            words = telling_words(text)
             if len(words) >= LEAST_WORDS:
                 yield digest(_words_key(holder, words)), claim
         if facets.subject and facets.attribute and facets.value:

@@ -9,6 +9,7 @@ from tallystick.cli.options import Asked, shared
 from tallystick.model.claim import Derivation
 from tallystick.plugins import adapters
 from tallystick.verifiers.quotation import verify_quote
+from tallystick.verifiers.superseding import superseded
 from tallystick.workflows.sessions import find_session, located
 
 
@@ -41,7 +42,14 @@ def command(asked: Asked, text: str, session: str, locator: str | None, fail_on:
     ]
     verbatim = verdict.derivation is Derivation.VERBATIM
     nearest = verdict.nearest._asdict() if verdict.nearest else None
-    document = {"verbatim": verbatim, "reason": verdict.reason, "spans": spans, "nearest": nearest}
+    later = superseded(text, verdict.spans[0].event, found.events) if verbatim else None
+    document = {
+        "verbatim": verbatim,
+        "reason": verdict.reason,
+        "spans": spans,
+        "nearest": nearest,
+        "superseded": later._asdict() if later else None,
+    }
 
     def human() -> str:
         lines = [f"{'✓ verbatim' if verbatim else '~ inferred'} ({verdict.reason})"]
@@ -49,6 +57,8 @@ def command(asked: Asked, text: str, session: str, locator: str | None, fail_on:
             f"  {s['session']} {s['event']} line {s['line']}, bytes {s['start']}–{s['end']}, {s['origin']}: {s['text']}"
             for s in spans[:5]
         ]
+        if later:
+            lines.append(f"  superseded later in the session by {later.value}: {later.text} ({later.event})")
         if verdict.nearest:
             lines += [f"  nearest: {verdict.nearest.text}", f"  {verdict.nearest.differs}"]
         return "\n".join(lines)
