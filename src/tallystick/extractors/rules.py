@@ -53,6 +53,7 @@ SHORT_REPORT = 4
 """A report of fewer words takes in the sentence beside it."""
 MAX_CONTEXT = 420
 """A quote that needs the sentence before it to be understood takes it in up to this many characters."""
+SAME_BEGINNING = 40
 MAX_ANSWERS_TEXT = 20_000
 
 _ANSWERED = re.compile(r'"(?P<question>[^"\n]{8,300}\?)"="(?P<answer>[^"\n]{2,300})"')
@@ -71,6 +72,7 @@ class RulesExtractor:
         self._turn: list[Candidate] = []
         self._outcomes: OrderedDict[str, Candidate] = OrderedDict()
         self._ending: tuple[list[Statement], Event] | None = None
+        self._dictated: Candidate | None = None
         self._labels: set[str] = set()
         self._seen: OrderedDict[str, None] = OrderedDict()
 
@@ -91,7 +93,7 @@ class RulesExtractor:
     def close(self) -> Iterable[Candidate]:
         """The last turn, the outcomes that stood at the end, and the loops that stayed open."""
         unanswered = self._closing is not None
-        found = list(self._turn_over(self._closing_statements(), objection=False))
+        found = [*self._dictated_before(None), *self._turn_over(self._closing_statements(), objection=False)]
         found += self._outcomes.values()
         found += self._open_loops(unanswered=unanswered)
         self._outcomes, self._ending = OrderedDict(), None
@@ -100,6 +102,7 @@ class RulesExtractor:
     def _message(self, event: Event) -> Iterator[Candidate]:
         if event.origin is Origin.ASSISTANT:
             if event.text.strip():
+                yield from self._dictated_before(None)
                 self._closing = event
                 self._answered_before = True
         elif "plan" in event.flags and event.origin in (Origin.USER, Origin.DELEGATED):
@@ -142,8 +145,9 @@ class RulesExtractor:
                 return
         given = 0
         dictated = rules_wording.dictated(event.text, spoken) if self._answered_before else None
+        yield from self._dictated_before(dictated)
         if dictated is not None:
-            yield _candidate(ClaimKind.DECISION, dictated, event)
+            self._dictated = _candidate(ClaimKind.DECISION, dictated, event)
             spoken = [each for each in spoken if each.end <= dictated.start or each.start >= dictated.end]
         for statement in spoken:
             kind = rules_person.person_kind(statement, setting)
@@ -154,14 +158,23 @@ class RulesExtractor:
             if given == MAX_OF_PERSON:
                 return
 
+    def _dictated_before(self, now: Statement | None) -> Iterator[Candidate]:
+        """What the person dictated in an earlier message, unless ``now`` begins alike, and nobody answered between them:
+        then the message was sent again."""
+        before, self._dictated = self._dictated, None
+        if before is not None and (now is None or now.plain[:SAME_BEGINNING] != before.text[:SAME_BEGINNING]):
+            yield before
+
     def _settled(self, closing: list[Statement], closed: Event, *, accepted: bool, changed: str) -> Iterator[Candidate]:
         """The listed values that the closing message settles, the first of each label, at most twenty in a session."""
         drafts = drafted(closed.text) if accepted else []
         values = rules_accepted.settled(closing, drafts, accepted=accepted)
+        given = 0
         for each in rules_accepted.without_changed(values, changed):
             label = rules_accepted.label_of(each)
-            if len(self._labels) >= MAX_SETTLED or label in self._labels:
+            if len(self._labels) >= MAX_SETTLED or label in self._labels or given == rules_accepted.MAX_OF_MESSAGE:
                 continue
+            given += 1
             self._labels.add(label or each.plain.lower())
             yield _candidate(ClaimKind.DECISION, each, closed)
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from tallystick.extractors.rules_statements import Statement, names_something
 
 MAX_OF_MESSAGE = 8
+"""Values of one message; labels that an earlier message settled do not count."""
 MAX_LABEL_WORDS = 5
 MAX_VALUE_WORDS = 24
 LONG_WORD = 6
@@ -44,7 +45,7 @@ _SETS_NOTHING = _rx(
 )
 _LABELLED = re.compile(r"(?P<label>[^\s:`(][^:`(\n]{1,60}?)(?: ?\([^)\n]{1,40}\))? ?(?::|=|→) ?(?P<value>\S.*)")
 _NO_LABEL = _rx(
-    r"(?:options?|choix|note|files?|fichiers?|status|statut|tests?|steps?|étape|phase|priority|priorité|complexity|"
+    r"(?:options?|criteria|critères?|choix|note|files?|fichiers?|status|statut|tests?|steps?|étape|phase|priority|priorité|complexity|"
     r"project|projet|date|author|auteur|goal|question|example|exemple|ex|e\.g|impact|risks?|risque|trade[-‑ ]?offs?|pros?|"
     r"cons|why|pourquoi|rationale|problem|context|where|location|lines?|commit|branch|pr|action|issue|fix|primary|"
     r"estimated|http|https|menu|source|result|résultat|owner|severity|effort|before|after|avant|après|input|output|given|"
@@ -98,7 +99,7 @@ def without_changed(values: Sequence[Statement], reply: str) -> list[Statement]:
 
 
 def settled(spoken: Sequence[Statement], drafts: Sequence[Statement], *, accepted: bool) -> list[Statement]:
-    """The values that a closing message settles, in its order, at most eight; ``drafts`` are of its Markdown fences.
+    """The values that a closing message settles, in its order; ``drafts`` are of its Markdown fences.
 
     ``accepted``: the person answered it with a plain yes. Without one only what the agent says it locks in counts.
     """
@@ -106,8 +107,7 @@ def settled(spoken: Sequence[Statement], drafts: Sequence[Statement], *, accepte
     puts = accepted and any(
         (each.introduces or each.block == "heading") and _PUTS_CHOICES.search(each.plain) for each in everything
     )
-    found = [each for each in everything if _is_settled(each, accepted=accepted, puts=puts)]
-    return found[:MAX_OF_MESSAGE]
+    return [each for each in everything if _is_settled(each, accepted=accepted, puts=puts)]
 
 
 def label_of(statement: Statement) -> str:

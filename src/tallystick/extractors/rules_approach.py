@@ -19,6 +19,7 @@ TELLING_WORDS = 11
 """A commitment that names nothing needs as many words to be understood alone."""
 
 SHORT_OBJECT = 4
+SHORT_SENTENCE = 8
 
 _CHOOSING_VERB = (
     "use|switch|replace|keep|put|pass|drop|export|import|fall back|go with|store|reject|require|list|utiliser|garder|"
@@ -62,7 +63,7 @@ _CHORE = _rx(
     r"(?:lint|linter|import|compile|build|formatting|errcheck) (?:issues?|errors?|warnings?)|worktree|"
     r"(?:sub-?)?agents?|skills?|plugins?|"
     r"test repo|timing|debug|memory|changelog)\b(?![.`/-])(?= ?(?:$|[,;:()—–]|(?:to|for|in|with|of|and|or|from|on|that|"
-    r"which|by|so|as|using|about|against|via|via|before|after|now|first|since|because|where|at|is|are|"
+    r"which|by|so|as|using|about|against|via|before|after|now|back|instead|first|since|because|where|at|is|are|"
     r"\w+ing)\b))|"
     r"\W*(?:(?:also|the|this|linear|issue) )*[A-Z]{2,5}-\d+\b|.*\b(?:this new|(?:use|call) the new) (?!\w+ (?:action|api|"
     r"library|field)s?\b)"
@@ -89,7 +90,8 @@ _WAY_IS_TO = _rx(
     r"(?!be\b|see\b|check\b|look\b|understand\b)\w+"
 )
 _OUGHT = _rx(
-    r"(?:so |instead,? |but )*(?:it|this|that|the (?:[\w.-]+ |`[^`]{1,60}` ){1,4}|`[^`]{1,60}` )(?:['’]?s)? ?should (?:instead |"
+    r"(?:so |instead,? |but )*(?:(?=should use\b)|it|this|that|the (?:[\w.-]+ |`[^`]{1,60}` ){1,4}|`[^`]{1,60}` )(?:['’]?s)? ?"
+    r"should (?:instead |"
     rf"just |also |only |always |rather )*(?:{_CHOOSING_VERB}|{_DESIGNING_VERB}|return|show|call|read|write|default|fail|be)\b"
     r"(?P<object>.*)"
 )
@@ -98,10 +100,16 @@ _SELECTS = _rx(
     r"(?:[\w-]+ ){0,2}(?:valid|real|legitimate|actual|applicable|actionable|relevant) (?:\w+ ){0,2}"
     r"(?:issues?|comments?|findings?|ones?|bugs?|problems?)\b"
 )
+_SIMPLEST = _rx(
+    r"(?:the )?(?:simplest|cleanest|best|safest|easiest|lightest|minimal|better) (?:fix|approach|way|option|solution)(?: here)?"
+    r" ?[-—–:] ?\w+ \w+"
+)
+_MAKES_SENSE = _rx(r".{3,100}\b(?:makes?|make) (?:more|the most|better) sense\b")
 _DOUBTS = frozenset("might may probably perhaps maybe guess assume possibly peut".split())
 _INTENDING_WORDS = frozenset(
     "i now next we let lets should "
-    " fix approach solution way remedy je nous correction pattern option idea trick workaround".split()
+    " fix approach solution way remedy je nous correction pattern option idea trick "
+    "workaround simplest cleanest safest easiest sense".split()
 )
 
 
@@ -128,6 +136,8 @@ def commits_to_a_way(statement: Statement) -> bool:
         return False
     if _APPROACH.match(core) or _WAY_IS_TO.match(core):
         return names_something(core) or len(core.split()) >= TELLING_WORDS
+    if _SIMPLEST.match(core) or _MAKES_SENSE.match(core):
+        return names_something(core) or len(core.split()) >= SHORT_SENTENCE
     if says_what_ought(statement) or _SELECTS.match(core):
         return True
     intent = _INTENDS.match(core)

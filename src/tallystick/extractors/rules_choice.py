@@ -13,7 +13,8 @@ from typing import NamedTuple
 from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something, without_lead
 
 MAX_PICKED = 3
-MAX_OPTIONS = 12
+MAX_OPTIONS = 20
+MAX_ANSWERS = 6
 LONG_SENTENCE = 15
 """A recommendation of more words needs to name nothing."""
 
@@ -105,6 +106,8 @@ _PICK = _rx(
 _NO_OPTION = _rx(r"(?:ou|or|continue[r]?|suggè?re|propose|show|explain|skip|exit|cancel|stop|autre|other|none)\b")
 _LABEL = re.compile(r"[A-Ha-h]|\d{1,2}")
 _OPTION_START = _rx(r"(?:option|choix|choice|alternative)\s+([A-Ha-h]|\d{1,2})\b")
+_ANSWERS = re.compile(r"\b([1-9])\s?[).:=-]?\s?([A-Da-d])(?![\w'’])")
+"""Answers to several questions at once ("1) B 2) A")."""
 _EITHER = _rx(r"\b(?:or|ou)\b")
 _OPTION_MARKER = re.compile(r"^\(?[A-Ha-h\d][.)]\s+(?=\S)")
 _FRAME = _rx(
@@ -179,6 +182,10 @@ def _recommends(statement: Statement) -> bool:
 def _picked(offer: Offer, core: str) -> tuple[Statement, ...]:
     if not offer.options:
         return ()
+    answers = _ANSWERS.findall(core)
+    if len(answers) > 1:
+        answered = [_answer(offer.options, number, label.lower()) for number, label in answers[:MAX_ANSWERS]]
+        return tuple(each for each in answered if each is not None and _is_option(each.plain))
     pick = _PICK.match(without_lead(core)) or _PICK.match(core)
     if pick is None:
         return ()
@@ -186,6 +193,11 @@ def _picked(offer: Offer, core: str) -> tuple[Statement, ...]:
     by_label = {_label(each): each for each in sorted(offer.options, key=lambda each: each.block != "heading")}
     chosen = tuple(by_label[label] for label in dict.fromkeys(labels) if label in by_label)
     return chosen if 0 < len(chosen) <= MAX_PICKED and all(_is_option(each.plain) for each in chosen) else ()
+
+
+def _answer(options: Sequence[Statement], number: str, label: str) -> Statement | None:
+    """The option of that letter under the question of that number."""
+    return next((each for each in options if _label(each) == label and re.match(rf"{number}[).:]", each.heading)), None)
 
 
 def _label(statement: Statement) -> str:

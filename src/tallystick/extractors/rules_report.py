@@ -107,11 +107,12 @@ _SETTLES = _rx(
     r"^no (?:duplication|changes?|action|fix|migration|follow-?up)\b(?: (?:is|are))?(?: (?:needed|required|"
     r"necessary))?(?=[.,:;—]|$| since| because|:)|^(?:these|those) are(?:n['’]t| not) (?:duplicates|the same)|"
     r"^not (?:a bug|needed|necessary|applicable)\b|"
-    r"^the (?:real |actual )?value (?:is|lies) in\b"
+    r"^the (?:real |actual )?value (?:is|lies) in\b|"
+    r" [-—–] (?:a )?(?:false positive|intentional|by design|won['’]?t fix)\b"
 )
 _UNSURE = frozenset("would could might may probably likely perhaps maybe possibly should".split())
 _SETTLING = frozenset("false intentional design deliberate expected not longer scope no t value fine".split())
-_BY_DOING = _rx(r"\b(?:by|while) (?!default|design|the|any|a)\w+ing\b")
+_BY_DOING = _rx(r"\bby (?!default|design|the|any|a)\w+ing\b")
 _DETAILED = _rx(r"\b(?:by|with|via) (?:setting|using|adding|making|passing|configuring|moving|splitting|replacing)$")
 _DEALT_WITH = _rx(r"\b(?:fixed|resolved|addressed|changes?|corrig\w+|implemented|summary)\b")
 _BEHAVES = _rx(
@@ -125,8 +126,22 @@ _BEHAVES_SO = _rx(
     r"protect|reduce|handle)|only|without|so (?:that|the|it|we)|because|since|by default|automatically|explicitly|unless|"
     r"before|falls? back|with `?\d|not)\b"
 )
+_FIX_DOES = _rx(
+    r"(?:the|this|my|your|our) (?:fix|change|new [\w-]+|implementation|solution|updated [\w-]+|refactor\w*) (?:now |also |only |"
+    r"simply )*(?!is\b|was\b|has\b|looks\b|works\b|includes?\b|passes\b|needs?\b)\w+s\b \S+ \S"
+)
+_FOLLOWS_OTHERS = _rx(
+    r"(?:this|it|which)? ?(?:follows?|mirrors?|matches|reuses?) the (?:same|existing|established|usual)\b|"
+    r"(?:now )?(?:we(?:['’]re| are)|it(?:['’]s| is)) (?:now )?(?:using|following|reusing|not (?:disabling|changing|touching|"
+    r"removing|adding|using|storing|sending))\b"
+)
+_I_DID = _rx(
+    r"(?:i(?:['’]ve)? (?:also |just )?)(?:changed|switched|replaced|moved|made|kept|used|set|added|removed|restructured|wrote)\b"
+)
 _IF_SO = _rx(
-    r"if [^,.]{3,90}, (?:then )?(?:it|we|the [\w-]+|this|`[^`]{1,40}`)(?:['’]s)? (?:now |just |simply |will )*(?:falls?|"
+    r"if (?=[^,.]{0,90}\b(?:fail\w*|missing|un\w+able|invalid|empty|unset|no|not|"
+    r"absent|errors?)\b)[^,.]{3,90}, (?:then )?(?:it|we|the [\w-]+|this|`[^`]{1,40}`)(?:['’]s)? "
+    r"(?:now |just |simply |will )*(?:falls?|"
     r"returns?|uses?|skips?|shows?|prints?|creates?|keeps?|ignores?|fails?|exits?|continues?|defaults?|logs?|warns?|fall)\b"
 )
 
@@ -169,6 +184,8 @@ def _on_the_way(statement: Statement, *, after_found: bool) -> ClaimKind | None:
         return ClaimKind.DECISION
     if length < 6:
         return None
+    if _I_DID.match(statement.core) and (_INSTEAD.search(statement.core) or _WITH_REASON.search(statement.core)):
+        return ClaimKind.DECISION if names_something(statement.core) else None
     if _recommends(statement):
         return None if is_cut_short(statement) else ClaimKind.DECISION
     if _NARRATION.match(statement.core):
@@ -271,7 +288,7 @@ def _behaves(statement: Statement) -> bool:
     """Whether it says how the finished work behaves, where that was a choice: "Rejects refs starting with `-` to prevent …"."""
     core = statement.core
     if statement.block != "list" or _IF_SO.match(core):
-        return bool(_IF_SO.match(core)) and _UNSURE.isdisjoint(statement.words)
+        return _UNSURE.isdisjoint(statement.words) and _tells_the_way(core)
     if is_hedged(statement):
         return False
     if _FINDINGS_HEADING.search(statement.heading) and not _DEALT_WITH.search(statement.heading):
@@ -282,6 +299,13 @@ def _behaves(statement: Statement) -> bool:
     if _ABOUT_TESTS.match(core) or _IMPERATIVE.match(form):
         return False
     return bool(_BEHAVES.match(form) and _BEHAVES_SO.search(form)) and names_something(core)
+
+
+def _tells_the_way(core: str) -> bool:
+    """Whether a plain sentence of a closing message says how the work was done or what it falls back to."""
+    if _IF_SO.match(core):
+        return True
+    return bool(_FIX_DOES.match(core) or _FOLLOWS_OTHERS.match(core)) and names_something(core)
 
 
 def _details_a_way(statement: Statement) -> bool:

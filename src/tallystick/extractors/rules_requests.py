@@ -86,7 +86,7 @@ _TOOL_OBJECT = _rx(
 _PRONOUN = _rx(r"\s*(?:it|this|that|them|these|those|le|la|les)\b")
 _FOR_ME = _rx(r"\s*(?:me|us|moi)\b")
 _NO_OBJECT = _rx(
-    r"\s*(?:#?\d|why\b|how\b|what\b|that\b|from\b|again\b|sure\b|sense\b|up\b|it\s*(?:$|[.?!,])|a look\b|time\b)"
+    r"\s*(?:#?\d|in mind\b|why\b|how\b|what\b|that\b|from\b|again\b|sure\b|sense\b|up\b|it\s*(?:$|[.?!,])|a look\b|time\b)"
 )
 _SHOWING = frozenset("show print list make have log create".split())
 _OR_ELSE = _rx(

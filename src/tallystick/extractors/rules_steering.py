@@ -20,7 +20,7 @@ TELLING_WORDS = 7
 
 _STEERS = _rx(
     r"(?:(?:is|are) there (?:no|not (?:a|an|any)|really no)\b|(?:isn|aren)['’]?t there (?:a|an|any|some|already)\b|"
-    r"(?:shouldn|wouldn)['’]?t (?:we|it|this|that|they|the|these)\b (?!work\b)|"
+    r"(?:shouldn|wouldn|couldn|can)['’]?t (?:we|it|this|that|they|the|these)\b (?!work\b)|"
     r"why (?:not\b|don['’]?t we\b|do we (?:need|have|even|still|want)\b|not just\b)|"
     r"do(?:n['’]t)? (?:we|i|you) (?:really |even |still |actually )*(?:need|want|have to)\b.{3,160}\b(?:at all|anymore|"
     r"any more|then|still)\b|do we (?:really|even|still) (?:need|want|have to)\b|"
@@ -29,6 +29,10 @@ _STEERS = _rx(
     r"(?:maybe|perhaps) (?:we|you|it) (?:can|could|should)\b|(?:should|could) (?:we|it|this|that) (?:not |rather |just |"
     r"instead )|(?:ne )?(?:vaudrait|vaut|faudrait)[- ]il (?:pas|mieux)\b|pourquoi (?:ne )?pas\b|"
     r"on (?:pourrait|devrait|ne devrait)\b)"
+)
+_IS_ENOUGH = _rx(
+    r"(?:i (?:guess|think|suppose|assume) |just |so )*(?:\w+ing|a|an|the) .{3,100}\b(?:is|would be|should be|['’]s) (?:just |"
+    r"totally |probably )?(?:fine|ok|okay|enough|good enough|sufficient|better)\b"
 )
 _WILL_DO = _rx(
     r"so (?:that )?(?:the|our|a) [\w./`-]+(?: [\w./`-]+)? (?:will|would|should) (?!be (?:able|ok|fine)\b)\w+ \S"
@@ -54,8 +58,8 @@ _WANTS_IT = _rx(
     r"(?!know\b|see\b|understand\b|check\b|do (?:it|this|that)\b)\w+ \S"
 )
 _ONLY_THERE = _rx(
-    r"(?:which|it|this|that|these|they|the [\w`./-]+(?: [\w`./-]+)?) (?:should |must |will |can )?(?:only|never) "
-    r"(?!been\b|had\b|a\b|the\b)\w+ \S+ \S"
+    r"(?:which|it|this|that|these|they|the [\w`./-]+(?: (?!was\b|is\b|has\b|had\b|were\b)[\w`./-]+)?) (?:should |"
+    r"must |will |can )?(?:only|never) (?!been\b|had\b|a\b|the\b|\w+ed\b)\w+ \S+ \S"
 )
 _DOUBTS_A_WORD = _rx(
     r"(?:i['’]?m )?not (?:sure|convinced|sold)(?: (?:if|that|whether|about))? .{2,80}\b(?:word|name|term|naming|wording|place|"
@@ -78,6 +82,8 @@ def steers(statement: Statement) -> bool:
     if statement.plain.lower().startswith("so ") and _WILL_DO.match(statement.plain):
         return True
     core = statement.core
+    if _IS_ENOUGH.match(core):
+        return len(core.split()) >= TELLING_WORDS
     if not _STEERS.match(core) or _IS_INFORMATION.search(core):
         return False
     return names_something(core) or len(core.split()) >= TELLING_WORDS
