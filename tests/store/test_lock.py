@@ -1,0 +1,118 @@
+"""The lock of a log: one holder at a time, in the order of asking, and never longer than its holder lives."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tallystick.errors import TrailLocked
+from tallystick.store.sqlite.connection import locked
+
+if TYPE_CHECKING:
+    from multiprocessing.synchronize import Event
+
+WAITERS = 6
+
+
+def _hold(path: Path, held: Event, let_go: Event) -> None:
+    with locked(path):
+        held.set()
+        let_go.wait(30)
+
+
+def _held_elsewhere(path: Path) -> tuple[multiprocessing.context.SpawnProcess, Event]:
+    context = multiprocessing.get_context("spawn")
+    held, let_go = context.Event(), context.Event()
+    holder = context.Process(target=_hold, args=(path, held, let_go))
+    holder.start()
+    assert held.wait(30)
+    return holder, let_go
+
+
+def test_a_lock_that_is_held_too_long_is_refused_by_name(tmp_path: Path) -> None:
+    """TRAIL.6: who waits longer than the timeout is told which file, and a later attempt gets the lock."""
+    path = tmp_path / "memory.lock"
+    holder, let_go = _held_elsewhere(path)
+    began = time.monotonic()
+    with pytest.raises(TrailLocked, match=r"memory\.lock"), locked(path, timeout_seconds=0.2):
+        pytest.fail("two held the lock at once")
+    assert 0.2 <= time.monotonic() - began < 10
+    let_go.set()
+    holder.join(30)
+    with locked(path, timeout_seconds=10):
+        assert holder.exitcode == 0
+
+
+def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
+    """TRAIL.5: ``kill -9`` of a writer lets the next one in."""
+    path = tmp_path / "memory.lock"
+    holder, _ = _held_elsewhere(path)
+    assert holder.pid is not None
+    os.kill(holder.pid, signal.SIGKILL)
+    with locked(path, timeout_seconds=10):
+        holder.join(30)
+        assert holder.exitcode == -signal.SIGKILL
+
+
+def test_nobody_is_let_in_twice_before_one_who_waits(tmp_path: Path) -> None:
+    """TRAIL.6: writers that ask again and again take turns; each gets in once before any gets in a third time."""
+    path = tmp_path / "memory.lock"
+    order: list[int] = []
+    start = threading.Barrier(WAITERS)
+
+    def write_often(number: int) -> None:
+        start.wait(10)
+        for _ in range(20):
+            with locked(path):
+                order.append(number)
+                time.sleep(0.002)
+
+    writers = [threading.Thread(target=write_often, args=(number,)) for number in range(WAITERS)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    assert len(order) == 20 * WAITERS
+    together = order[WAITERS : -20 - WAITERS]
+    runs = [length for length in _lengths_of_runs(together) if length > 2]
+    assert not runs, f"let in several times in a row: {order}"
+    first_rounds = order[: 3 * WAITERS]
+    assert set(first_rounds) == set(range(WAITERS)), f"somebody was left waiting: {order}"
+
+
+def _lengths_of_runs(order: list[int]) -> list[int]:
+    lengths, before = [0], -1
+    for number in order:
+        if number != before:
+            lengths.append(0)
+        lengths[-1] += 1
+        before = number
+    return lengths
+
+
+def test_two_never_hold_it_at_once(tmp_path: Path) -> None:
+    """TRAIL.6: a counter that is read, waited on and written under the lock loses no count."""
+    path, counter = tmp_path / "memory.lock", tmp_path / "counter"
+    counter.write_text("0")
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_count, args=(path, counter)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert counter.read_text() == str(4 * 25)
+
+
+def _count(path: Path, counter: Path) -> None:
+    for _ in range(25):
+        with locked(path):
+            number = int(counter.read_text())
+            time.sleep(0.0005)
+            counter.write_text(str(number + 1))
