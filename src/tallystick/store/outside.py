@@ -37,6 +37,10 @@ class Outside(Protocol):
         """Make keys for a new trail. Existing ones are kept."""
         ...
 
+    def require_keys(self, trail: str) -> None:
+        """Raise ``TrailUnwritable`` where a key of the trail is not there: nothing may be appended that cannot be signed."""
+        ...
+
     def digest(self, trail: str, data: bytes) -> bytes:
         """Keyed 16-byte digest: recognises content again and lets nobody without the key confirm a guess."""
         ...
@@ -87,6 +91,11 @@ class OutsideFolder:
             path = self._path(trail, name)
             if not path.exists():
                 self._replace(path, self._entropy(KEY_BYTES), durable=True)
+
+    def require_keys(self, trail: str) -> None:
+        """See ``Outside``."""
+        for name in ("signing.key", "digest.key"):
+            self._key(trail, name)
 
     def digest(self, trail: str, data: bytes) -> bytes:
         """See ``Outside``: keyed BLAKE2b."""

@@ -10,6 +10,7 @@ from hashlib import blake2b, sha256
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from tallystick.errors import TrailUnwritable
 from tallystick.log.checkpoint import Checkpoint, signed
 from tallystick.model.entry import Head, LogName
 from tallystick.model.temporal import Instant
@@ -62,6 +63,11 @@ class MemoryOutside:
     def create(self, trail: str) -> None:
         """See ``Outside``."""
         self._keys.setdefault(trail, (self._entropy(32), self._entropy(32)))
+
+    def require_keys(self, trail: str) -> None:
+        """See ``Outside``."""
+        if trail not in self._keys:
+            raise TrailUnwritable(f"memory: no key of trail {trail}")
 
     def digest(self, trail: str, data: bytes) -> bytes:
         """See ``Outside``."""

@@ -119,6 +119,7 @@ class Trail:
         if self._id and found != self._id:
             raise TrailUnreadable(f"{self.store.location}: the {log} log belongs to another trail ({found})")
         self._id = found
+        self.outside.require_keys(found)
         known = self.outside.read_head(found, log)
         if known is None:
             return
