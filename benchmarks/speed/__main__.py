@@ -12,9 +12,11 @@ import tempfile
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchmarks.speed import appending, big_session, briefing, ingest, quotes, writers
 from benchmarks.speed.running import ROOT, Figure, Measure, machine
+from tallystick.errors import TallyError
 
 RESULTS = Path(__file__).with_name("results")
 
@@ -66,28 +68,51 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def saved(measured: list[Measure], command: str, began: datetime) -> Path:
-    """Write the result of the day as JSON and as Markdown; returns the path of the latter."""
+def saved(measured: Iterable[Measure], command: str, began: datetime) -> Path:
+    """Write the result of the day as JSON and as Markdown, over what was measured of it before; returns the latter's path."""
     RESULTS.mkdir(exist_ok=True)
-    about = machine()
-    document = {
-        "date": began.date().isoformat(),
-        "command": command,
-        "machine": about,
-        "measures": [
-            {**measure._asdict(), "figures": [{**each._asdict(), "met": each.met} for each in measure.figures]}
-            for measure in measured
-        ],
-    }
-    path = RESULTS / f"{document['date']}.md"
-    path.with_suffix(".json").write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    facts = "\n".join(f"- {name}: {value}" for name, value in about.items())
-    head = f"# Speed and memory, {document['date']}\n\n`{command}`\n\n{facts}\n\n"
-    note = (
-        "CPU is user + system time of the process; on a machine that does other work it says more than wall time.\n\n"
+    path = RESULTS / f"{began.date().isoformat()}.json"
+    document: dict[str, Any] = json.loads(path.read_bytes()) if path.exists() else {"date": path.stem, "measures": {}}
+    document["machine"] = machine()
+    for measure in measured:
+        figures = [{**figure._asdict(), "met": figure.met} for figure in measure.figures]
+        document["measures"][measure.name] = {
+            "command": command,
+            "at": began.strftime("%H:%M UTC"),
+            "load": document["machine"]["load"],
+            "how": measure.how,
+            "figures": figures,
+        }
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    path.with_suffix(".md").write_text(_page(document), "utf-8")
+    return path.with_suffix(".md")
+
+
+def _page(document: dict[str, Any]) -> str:
+    facts = "\n".join(f"- {name}: {value}" for name, value in document["machine"].items() if name != "load")
+    commands = "\n".join(
+        f"- {name}: `{each['command']}` at {each['at']}, load {each['load']}"
+        for name, each in document["measures"].items()
     )
-    path.write_text(head + note + shown(measured) + "\n", "utf-8")
-    return path
+    table = shown(
+        Measure(
+            name,
+            each["how"],
+            tuple(Figure(**{key: figure[key] for key in Figure._fields}) for figure in each["figures"]),
+        )
+        for name, each in document["measures"].items()
+    )
+    return f"""# Speed and memory, {document["date"]}
+
+{facts}
+
+CPU is user + system time. The load is that of the machine just after each measure; where it is above the number of
+cores, wall time says more about the other work than about ours.
+
+{commands}
+
+{table}
+"""
 
 
 def main() -> None:
@@ -102,16 +127,21 @@ def main() -> None:
     wanted = asked.only or list(known)
     if unknown := set(wanted) - set(known):
         parser.error(f"no measure {', '.join(sorted(unknown))}; there are {', '.join(known)}")
-    measured = []
+    options = "".join(f" --only {name}" for name in asked.only or ()) + (" --big" if asked.big else "")
+    failed = 0
     for name in wanted:
         print(f"{name} …", file=sys.stderr)
-        with tempfile.TemporaryDirectory(prefix="tally-speed-") as scratch:
-            measured.append(known[name](Path(scratch)))
-        print(shown(measured[-1:]), file=sys.stderr)
-    print(shown(measured))
-    if not asked.no_save:
-        options = "".join(f" --only {name}" for name in asked.only or ()) + (" --big" if asked.big else "")
-        print(saved(measured, f"python -m benchmarks.speed{options}", began).relative_to(ROOT), file=sys.stderr)
+        try:
+            with tempfile.TemporaryDirectory(prefix="tally-speed-") as scratch:
+                measured = known[name](Path(scratch))
+        except (RuntimeError, TallyError) as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            failed += 1
+            continue
+        print(shown([measured]), flush=True)
+        if not asked.no_save:
+            saved([measured], f"python -m benchmarks.speed{options}", began)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

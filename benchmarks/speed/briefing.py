@@ -39,6 +39,7 @@ def commands(scratch: Path, rounds: int = ROUNDS) -> Measure:
             "version": lambda: process(tally, "--version"),
             "pass": lambda: process(sys.executable, "-c", "pass"),
         },
+        warm=True,
     )
     brief, version, bare = (median(found[name]) for name in ("brief", "version", "pass"))
     best = min(each.wall for each in found["brief"])

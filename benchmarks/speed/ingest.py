@@ -39,7 +39,7 @@ def run(shared: Path, scratch: Path, rounds: int = ROUNDS) -> Measure:
     def ours() -> Spent:
         return ingest_once(folders, scratch)
 
-    found = interleaved(rounds, {"floor": floor, "tally ingest": ours})
+    found = interleaved(rounds, {"floor": floor, "tally ingest": ours}, warm=True)
     least, took = median(found["floor"]), median(found["tally ingest"])
     size = sum(path.stat().st_size for path in paths)
     return Measure(

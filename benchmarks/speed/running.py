@@ -5,6 +5,7 @@ Wall time on a machine with other work on it says little, so CPU seconds (user a
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import platform
@@ -61,15 +62,18 @@ class Spent(NamedTuple):
 
 
 def child(arguments: Sequence[str], scratch: Path, environ: Mapping[str, str], folder: Path = ROOT) -> Spent:
-    """Run a command as a child of a process that is small itself.
+    """Run a command as a child of a process that is small itself, with the byte code an installed package would have.
+
+    Byte code is kept in ``scratch``, so the first run of a command is not to be counted.
 
     Raises:
         RuntimeError: it ended with another code than 0.
     """
     result = scratch / "spent.json"
+    byte_code = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(scratch / "byte-code")}
     subprocess.run(
         [sys.executable, "-S", "-E", str(LAUNCHER), str(result), *arguments],
-        env={**os.environ, **environ},
+        env={**os.environ, **byte_code, **environ},
         cwd=folder,
         stdout=subprocess.DEVNULL,
         check=True,
@@ -81,15 +85,23 @@ def child(arguments: Sequence[str], scratch: Path, environ: Mapping[str, str], f
 
 
 def here(work: Callable[[], object]) -> Spent:
-    """Run something in this process."""
+    """Run something in this process; what the benchmark itself has made is kept from the garbage collector's rounds."""
+    gc.collect()
+    gc.freeze()
     wall, cpu = time.perf_counter(), time.process_time()
     work()
     return Spent(time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def interleaved(rounds: int, works: Mapping[str, Callable[[], T]]) -> dict[str, list[T]]:
-    """Each work once per round, in turn (A B A B …), so that a slow minute of the machine falls on all of them."""
+def interleaved(rounds: int, works: Mapping[str, Callable[[], T]], *, warm: bool = False) -> dict[str, list[T]]:
+    """Each work once per round, in turn (A B A B …), so that a slow minute of the machine falls on all of them.
+
+    With ``warm`` each is run once before, and not counted.
+    """
     found: dict[str, list[T]] = {name: [] for name in works}
+    if warm:
+        for work in works.values():
+            work()
     for _ in range(rounds):
         for name, work in works.items():
             found[name].append(work())
@@ -124,7 +136,7 @@ def machine() -> dict[str, str | int | float]:
         "memory GB": round(int(_field("/proc/meminfo", "MemTotal").split()[0] or 0) / 1e6, 1),
         "system": f"{platform.system()} {platform.release().partition('-')[0]}",
         "python": platform.python_version(),
-        "load before": round(os.getloadavg()[0], 1),
+        "load": round(os.getloadavg()[0], 1),
     }
 
 

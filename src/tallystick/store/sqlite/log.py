@@ -112,11 +112,12 @@ class SqliteLog:
     def believed(self, selection: Selection) -> list[Belief]:
         """See ``protocol.Reading``."""
         sql, bindings = _filtered(_SQL["believed"], selection)
-        s = selection.as_of
+        s, at = selection.as_of, selection.valid_at
+        always = at is None or START_OF_TIME <= at < END_OF_TIME
         found: list[Belief] = []
         for row in self._db.execute(sql + " ORDER BY v.claim", (s, s, s, s, s, selection.after, *bindings)):
             belief = _belief(row)
-            if selection.valid_at is None or selects(selection, belief.row, belief.version):
+            if (always and row[10] is None) or selects(selection, belief.row, belief.version):
                 found.append(belief)
                 if len(found) == selection.limit:
                     break
@@ -316,14 +317,16 @@ def _filtered(sql: str, selection: Selection) -> tuple[str, list[object]]:
 
 
 def _belief(row: Sequence[Any]) -> Belief:
-    version = Version(row[0], row[8], row[9], _intervals(row[10]))
-    text = None if row[11] is None else str(row[11], "utf-8", "replace")
-    reasons = "; ".join(reason for reason in (row[13], row[15]) if reason)
-    return Belief(_claim(row[:8]), version, text, row[12] or "inferred", row[14] or "none", reasons, row[16])
+    claim, _, _, _, _, _, _, _, tx_from, tx_to, valid, body, derivation, why, outcome, why_outcome, said_at = row
+    version = Version(claim, tx_from, tx_to, ALWAYS if valid is None else _intervals(valid))
+    text = None if body is None else str(body, "utf-8", "replace")
+    reason = f"{why}; {why_outcome}" if why and why_outcome else why or why_outcome or ""
+    return Belief(_claim(row[:8]), version, text, derivation or "inferred", outcome or "none", reason, said_at)
 
 
 def _claim(row: Sequence[Any]) -> ClaimRow:
-    return ClaimRow(row[0], row[1].hex(), *row[2:])
+    claim, holder, *rest = row
+    return tuple.__new__(ClaimRow, (claim, holder.hex(), *rest))
 
 
 def _intervals(text: str | None) -> tuple[Interval, ...]:
