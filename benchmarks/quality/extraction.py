@@ -6,7 +6,7 @@ the neighbouring two (Codex writes every turn twice, so the twin of a label is u
 drops the condition on the kind: the same choice is often told once as a decision and once as an outcome.
 
     python benchmarks/quality/extraction.py ../shared                     recall on the development labels
-    python benchmarks/quality/extraction.py ../shared --labels b          recall on set b; c is the set held out
+    python benchmarks/quality/extraction.py ../shared --labels b          recall on set b; a to c were tuned on, d is held out
     python benchmarks/quality/extraction.py ../shared --sample 20261201   write 200 candidates for a reader to judge
 """
 
@@ -194,7 +194,7 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
 def _main(arguments: Iterable[str]) -> None:
     parser = argparse.ArgumentParser(description="Recall of the rules extractor against hand labels.")
     parser.add_argument("shared", type=Path)
-    parser.add_argument("--labels", choices=("a", "b", "c"), default="a")
+    parser.add_argument("--labels", choices=("a", "b", "c", "d"), default="a")
     parser.add_argument("--sample", type=int, metavar="SEED")
     options = parser.parse_args(list(arguments))
     if options.sample is not None:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.extractors.rules import MAX_LOOPS, MAX_OUTCOMES, RulesExtractor
+from tallystick.extractors.rules import MAX_LOOPS, MAX_OUTCOMES, MAX_SETTLED, RulesExtractor
 from tallystick.extractors.rules_statements import is_pasted, plain_words, statements
+from tallystick.extractors.rules_wording import MAX_DICTATED
 from tallystick.language.polarity import modals, negations
 from tallystick.model.claim import About, Candidate, ClaimKind
 from tallystick.model.evidence import Event, EventKind, Locator, Origin, SessionFacts, Status
@@ -769,6 +770,12 @@ ADVERSARIAL = [
     "_a " * 330_000,
     "i want to please also " * 45_000,
     "word\n- `a` not\n" * 60_000,
+    "```markdown\n- a: b\n" * 55_000,
+    "print like:\n" * 85_000,
+    "the fix for " * 85_000,
+    "isn't there a it only " * 45_000,
+    "1) B " * 200_000,
+    "if a fails " * 90_000,
 ]
 
 
@@ -842,3 +849,205 @@ def test_real_sessions_give_short_notes_of_exact_quotes() -> None:
         assert len(found) <= 30
         total += len(found)
     assert total > 100
+
+
+def decided(*said: tuple[Origin, str] | Event) -> list[str]:
+    return [each.text for each in offered(session(*said)) if each.kind is ClaimKind.DECISION]
+
+
+LOCKED = (
+    "I lock in security like this:\n\n- **Secrets**: OS keyring\n- **Encryption**: by the application (no SQLCipher)\n"
+    "- **Status**: ok"
+)
+DRAFT = (
+    "Here is the section **Core decisions**:\n\n```markdown\n## Naming Patterns\n\n- JSON fields: `snake_case`\n"
+    "- Dates: ISO-8601\n\n### Options considered\n\n- Other: camelCase everywhere\n\n### Selected Starter: rust-starter\n```\n\n"
+    "Do you confirm these choices?"
+)
+
+
+@pytest.mark.parametrize("reply", ["C", "ok", "oui", "continue", "c'est ok pour moi"])
+def test_values_put_to_a_person_who_goes_on_are_decisions(reply: str) -> None:
+    """BRIEF.1: labelled values of a proposal, also in its draft, are decided by a plain yes; options considered are not."""
+    assert decided((U, "go"), (A, DRAFT), (U, reply)) == [
+        "JSON fields: `snake_case`",
+        "Dates: ISO-8601",
+        "Selected Starter: rust-starter",
+    ]
+
+
+@pytest.mark.parametrize("reply", ["why?", "no, camelCase", "ok, but with dates as numbers", "What is ISO-8601?"])
+def test_values_that_nobody_accepted_are_none(reply: str) -> None:
+    """BRIEF.1: a question, a no or a reservation accepts no listed value."""
+    assert not any("snake_case" in each for each in decided((U, "go"), (A, DRAFT), (U, reply)))
+
+
+def test_values_the_agent_locks_in_need_no_yes() -> None:
+    """BRIEF.1: what the agent says that it locks in counts, unless the person objects; of each label the first counts."""
+    values = ["Secrets: OS keyring", "Encryption: by the application (no SQLCipher)"]
+    assert decided((U, "go"), (A, LOCKED), (U, "what comes next")) == values
+    assert decided((U, "go"), (A, LOCKED), (U, "next step"), (A, LOCKED + " "), (U, "and then")) == values
+    assert decided((U, "go"), (A, LOCKED), (U, "no, that is wrong")) == []
+
+
+def test_a_short_answer_changes_one_value_and_accepts_the_rest() -> None:
+    """BRIEF.1: "X. OK for the rest" decides X in the person's words, and the other values in the agent's."""
+    found = decided((U, "go"), (A, DRAFT), (U, "dates as numbers instead. OK for the rest"))
+    assert "dates as numbers instead. OK for the rest" in found
+    assert "JSON fields: `snake_case`" in found
+
+
+def test_values_of_a_session_are_bounded() -> None:
+    """EVID.10: however many values closing messages settle, a session gives at most a fixed number."""
+    said: list[tuple[Origin, str]] = [(U, "go")]
+    for n in range(40):
+        items = "\n".join(f"- Label{n}x{m}: `value{m}`" for m in range(12))
+        said += [(A, f"I lock in these values:\n\n{items}\n"), (U, "next step")]
+    assert len(decided(*said)) == MAX_SETTLED
+
+
+STEERING = [
+    "is there no library to do UUID validation??",
+    "Do we need the change in `CLAUDE.md` at all then?",
+    "So the hook will setup mise and dns?",
+    "it's simple enough to add a UUID validation right?",
+    "wouldn't it be better to just write it to the env file?",
+    "Can't we provide a setting to the decoder to be strict?",
+    "not sure if checkpoints is a meaningful word.",
+    "(we use go-git explicitly in other places to not be dependent on a checkout)",
+    "Which only happens at session start hook",
+    "le fichier prd à utiliser est le fichier `docs/prd.md`",
+    "plateforme ça doit être compatible Linux (WSL) et windows en prio",
+    "I want it to build on the existing `requirements.md` files",
+    "Implement 1,2 and 3.",
+    "I guess just subbing in a random UUID is fine?",
+]
+
+
+@pytest.mark.parametrize("words", STEERING)
+def test_a_person_steers_without_an_order(words: str) -> None:
+    """BRIEF.1: a rhetorical question, a statement of how it is to be and a pick of points decide as an order does."""
+    assert words in decided((U, "go"), (A, "I looked at it."), TOOL_CALL, (U, words))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "why does the parser fail?",
+        "is there a document about the hooks?",
+        "what does `io.Discard` do?",
+        "do you have a link to the docs?",
+        "are they still being written?",
+        "The session was never committed to main",
+        "But we should keep in mind that the user might use `git stash`",
+        "so the hook is broken?",
+        "what if we drop `cache.go`, what happens to the old files?",
+    ],
+)
+def test_a_question_for_information_steers_nothing(words: str) -> None:
+    """BRIEF.1: what a person wants to know, or remembers, decides nothing."""
+    assert decided((U, "go"), (A, "I looked at it."), TOOL_CALL, (U, words)) == []
+
+
+def test_a_sentence_that_continues_another_is_noted_with_it() -> None:
+    """BRIEF.1: "Which only …" is understood with the sentence before it, and the quote holds both (QUOTE.1)."""
+    words = "Cover the new conflict handling. Which only happens at the start hook"
+    assert words in decided((U, "go"), (A, "Done."), (U, words))
+
+
+def test_dictated_words_belong_to_the_decision() -> None:
+    """QUOTE.1: the quote of a dictated text holds the text, up to a fixed length; a message sent twice is noted once."""
+    words = 'Print something like.\n"You are in session (<id>).\nDo you want to go on?"'
+    longer = words[:-1] + '\nYes. No."'
+    (found,) = [
+        each for each in offered(session((U, "go"), (A, "Done."), (U, words), (U, longer))) if "Print" in each.text
+    ]
+    assert found.quote == longer
+    (found,) = offered(session((U, "go"), (A, "Done."), (U, "It should behave like:\ntool status\n" + "  on\n" * 900)))
+    assert found.quote.startswith("It should behave like:\ntool status\n  on")
+    assert len(found.quote) <= MAX_DICTATED
+
+
+@pytest.mark.parametrize(
+    "words", ["I see it prints like:\nFailed to open x", "it now looks like this:\npanic: nil map entry"]
+)
+def test_output_that_a_person_reports_is_not_dictated(words: str) -> None:
+    """BRIEF.1: pasted output under "it prints" is no wish."""
+    assert decided((U, "go"), (A, "Done."), (U, words)) == []
+
+
+def test_a_name_answers_the_question_for_it() -> None:
+    """BRIEF.1: one word is a decision only where the agent asked what a thing shall be called."""
+    name = "ent-95-add-folder-readmes"
+    assert decided((U, "go"), (A, "What would you like to rename it to?"), (U, name)) == [name]
+    assert decided((U, "go"), (A, "Done."), (U, name)) == []
+
+
+def test_several_answers_pick_an_option_under_each_question() -> None:
+    """BRIEF.1: "1) B 2) A" decides the option of that letter under the question of that number."""
+    menu = (
+        "### 1) Distribution\n- Option A: plain binaries only\n- Option B: an npm wrapper around binaries\n\n"
+        "### 2) CI\n- Option A: GitHub Actions workflows\n- Option B: GitLab pipelines\n\nWhich options do you prefer?"
+    )
+    assert decided((U, "go"), (A, menu), (U, "1) B 2) A")) == [
+        "Option B: an npm wrapper around binaries",
+        "Option A: GitHub Actions workflows",
+    ]
+
+
+@pytest.mark.parametrize(("reply", "expected"), [("2", ["Create follow-up items in the story"]), ("1", []), ("3", [])])
+def test_how_findings_are_dealt_with_is_picked(reply: str, expected: list[str]) -> None:
+    """BRIEF.1: putting findings off is a decision; fixing them, or being shown them, is the bare work."""
+    menu = "Two gaps.\n\nWhat should I do?\n1. Fix them automatically\n2. Create follow-up items in the story\n3. Show me details"
+    assert decided((U, "go"), (A, menu), (U, reply)) == expected
+
+
+WAYS_TOLD = [
+    "- **CheckoutBranch**: Rejects refs starting with `-` to prevent option injection",
+    "- Resolved conflict in `explain.go` by keeping the features of HEAD",
+    "If the fetch fails, it falls back to showing the manual command.",
+    "The fallback should generate a safe random UUID with `uuid.NewString()` instead.",
+    "The fix moves `saveCache(cache)` to run immediately after `fetchLatestVersion()`.",
+    "`currentSession` checks the file `state.json` first, and both paths agree. This is a false positive.",
+]
+
+
+@pytest.mark.parametrize("words", WAYS_TOLD)
+def test_a_closing_message_tells_the_way_taken(words: str) -> None:
+    """BRIEF.1: how the finished work behaves, where that was a choice, and what settled a review, are decisions."""
+    assert any(
+        each.removeprefix("- ").replace("**", "") in words.replace("**", "") for each in decided((U, "go"), (A, words))
+    )
+
+
+WAYS_BEGUN = [
+    "I'll add context-based agent name support so it's automatically included like `session_id`.",
+    "The simplest fix is to use the git command line for the check instead of go-git.",
+    "It should use `NewSilentError` to indicate failure without duplicate error output",
+    "The official pattern for complex tools (like nvm) is to capture the diff of exports before and after",
+    "Let me try setting `core.excludesfile` in the test repo's config to simulate a global gitignore",
+    "Simplest approach - emit a warning to stderr like other fallbacks in the codebase",
+    "I changed `HasChanges()` to use `git status` instead of the library's `Status()`.",
+    "Let me fix the three valid issues (comments 1, 2, and 3)",
+]
+
+
+@pytest.mark.parametrize("words", WAYS_BEGUN)
+def test_a_way_begun_in_any_plain_form_is_a_decision(words: str) -> None:
+    """BRIEF.1: an approach that the work follows is a decision, whoever is its grammatical subject."""
+    assert decided((U, "go"), (A, words), TOOL_CALL, (A, "Done."), (U, "thanks")) == [words]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "If only subagents modified files, this returns true in `run.go`.",
+        "Let me add a top-level PR comment instead.",
+        "I need to add the `regexp` import back since it is used.",
+        "- Uses forward slashes, which will fail on Windows",
+    ],
+)
+def test_how_a_defect_behaves_and_chores_are_no_way(words: str) -> None:
+    """BRIEF.1: the behaviour of a defect and side work decide nothing, on the way or at the end."""
+    assert decided((U, "go"), (A, words), TOOL_CALL, (A, "Done."), (U, "thanks")) == []
+    assert decided((U, "go"), (A, words)) == []

@@ -124,7 +124,7 @@ class RulesExtractor:
         objection = any(rules_person.objects(each, setting) for each in spoken[:3])
         yield from self._turn_over(closing, objection=objection)
         if spoken and closed is not None and not objection:
-            agreed = rules_choice.agreed(offered, spoken[0].plain)
+            agreed = rules_choice.answered(offered, spoken) or rules_choice.agreed(offered, spoken[0].plain)
             yield from (_agreed(each, closed) for each in agreed)
             whole = " ".join(each.plain for each in spoken[:3])
             rest = rules_accepted.accepts_the_rest(whole)
@@ -153,7 +153,7 @@ class RulesExtractor:
             kind = rules_person.person_kind(statement, setting)
             if kind is None:
                 continue
-            yield _candidate(kind, statement, event)
+            yield _candidate(kind, _with_what_it_continues(statement, spoken, event.text), event)
             given += 1
             if given == MAX_OF_PERSON:
                 return
@@ -319,6 +319,18 @@ def _understood(report: rules_report.Report, spoken: list[Statement], event: Eve
         if not names_something(statement.plain) and len(statement.plain.split()) < rules_approach.TELLING_WORDS:
             return []
     return [_candidate(report.kind, statement, event)]
+
+
+def _with_what_it_continues(statement: Statement, spoken: list[Statement], text: str) -> Statement:
+    """A person's sentence that only continues the one before ("Which only happens …") with that one."""
+    place = spoken.index(statement)
+    if (
+        not statement.plain.lower().startswith("which ")
+        or place == 0
+        or not _stand_together(spoken[place - 1], statement)
+    ):
+        return statement
+    return _joined(spoken[place - 1], statement, text)
 
 
 def _may_follow(first: Statement, second: Statement) -> bool:

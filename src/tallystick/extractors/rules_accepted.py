@@ -34,7 +34,8 @@ _PUTS_CHOICES = _rx(
     r"patterns?|constraints?|contraintes?|selected|naming|proposed (?:design|structure|approach))\b"
 )
 _SETS_NOTHING = _rx(
-    r"\b(?:options?|alternatives?|considered|deferred|différée?s|trade[-‑ ]?offs?|questions?|context|contexte|menu|analysis|"
+    r"\b(?:rationale|reasons?|raisons?|why|options?|alternatives?|considered|deferred|différée?s|"
+    r"trade[-‑ ]?offs?|questions?|context|contexte|menu|analysis|"
     r"analyse|findings?|issues?|problems?|risks?|risques?|next steps?|étapes?|sequence|dependencies|dépendances|summary|"
     r"résumé|overview|files?|fichiers?|examples?|exemples?|tests?|current|actuel\w*|checklist|que veux|suggest\w*|areas?|"
     r"requirements?|exigences|"
@@ -121,12 +122,14 @@ def _is_settled(statement: Statement, *, accepted: bool, puts: bool) -> bool:
         return False
     if statement.block == "heading" or not statement.marker:
         return accepted and _is_settled_prose(statement)
+    if not puts and not statement.heading:
+        return False
     if puts and _CONSTRAINTS.search(statement.heading) and _BINDS.search(statement.plain):
         return 4 <= len(statement.plain.split()) <= 40
     locked = bool(_SETTLED.search(statement.heading))
-    if _SETS_NOTHING.search(statement.heading) and not locked:
+    if not locked and (not puts or _SETS_NOTHING.search(statement.heading)):
         return False
-    return (locked or puts) and _is_value(statement)
+    return _is_value(statement)
 
 
 def _is_settled_prose(statement: Statement) -> bool:

@@ -148,6 +148,20 @@ def agreed(offer: Offer, reply: str) -> tuple[Statement, ...]:
     return offer.points
 
 
+def answered(offer: Offer, reply: Sequence[Statement]) -> tuple[Statement, ...]:
+    """The options that a person's numbered answers pick, each under the question of its number ("1) B 2) A")."""
+    if not offer.options:
+        return ()
+    whole = " ".join(
+        f"{each.marker}) {each.plain}" if each.marker.isdigit() else each.plain for each in reply[:MAX_ANSWERS]
+    )
+    answers = _ANSWERS.findall(whole)[:MAX_ANSWERS]
+    if len(answers) < 2:
+        return ()
+    picked = [_answer(offer.options, number, label.lower()) for number, label in answers]
+    return tuple(each for each in picked if each is not None and _is_option(each.plain))
+
+
 def as_statement(plain: str) -> str:
     """An offer's words without the frame that made a question of them: "Want me to drop X?" becomes "Drop X"."""
     plain = _OPTION_MARKER.sub("", plain, count=1)
@@ -182,10 +196,6 @@ def _recommends(statement: Statement) -> bool:
 def _picked(offer: Offer, core: str) -> tuple[Statement, ...]:
     if not offer.options:
         return ()
-    answers = _ANSWERS.findall(core)
-    if len(answers) > 1:
-        answered = [_answer(offer.options, number, label.lower()) for number, label in answers[:MAX_ANSWERS]]
-        return tuple(each for each in answered if each is not None and _is_option(each.plain))
     pick = _PICK.match(without_lead(core)) or _PICK.match(core)
     if pick is None:
         return ()

@@ -48,6 +48,7 @@ _FINDINGS_HEADING = _rx(
     r"gaps?|concerns?)\b"
 )
 _INSTEAD = _rx(r"\b(?:instead of|rather than|in favou?r of|plutôt que|au lieu de)\b| instead\b")
+_OVER_ANOTHER = frozenset("instead rather favor favour plutôt lieu".split())
 _CHOSE_FIRST_PERSON = _rx(
     r"\b(?:i|we|i['’]ve|we['’]ve) (?:\w+ )?(?:went with|chose|decided|opted|kept|settled on|deliberately|"
     r"intentionally|left)\b|(?:^|[:,;] |\band )(?:kept|keeping|retained|chose|left)\b|"
@@ -65,6 +66,7 @@ _FOUND = _rx(
     r"there (?:it is|we go)[.!]*$|(?:that['’]s|this is) (?:it|the (?:bug|issue|problem|cause))[.!]*$|"
     r"trouvé\b[^.!]{0,20}[.!]*$"
 )
+_MAY_LABEL = re.compile(r"[:—–]| - ")
 _LABEL = re.compile(
     r"^(?:`[^`]{1,80}`|[^—–:`]{1,60}?)(?:\s*\([^)]{0,80}\))?(?:\s+(?:and|in|et|"
     r"dans)\s+`[^`]{1,80}`)?(?:\s*\([^)]{0,80}\))?\s*(?:—|–|:| - )\s*(?=\S)"
@@ -138,6 +140,9 @@ _FOLLOWS_OTHERS = _rx(
 _I_DID = _rx(
     r"(?:i(?:['’]ve)? (?:also |just )?)(?:changed|switched|replaced|moved|made|kept|used|set|added|removed|restructured|wrote)\b"
 )
+_BEHAVING = frozenset(
+    "instead rather to only without so because since default automatically explicitly unless before fall falls with not".split()
+)
 _IF_SO = _rx(
     r"if (?=[^,.]{0,90}\b(?:fail\w*|missing|un\w+able|invalid|empty|unset|no|not|"
     r"absent|errors?)\b)[^,.]{3,90}, (?:then )?(?:it|we|the [\w-]+|this|`[^`]{1,40}`)(?:['’]s)? "
@@ -184,7 +189,7 @@ def _on_the_way(statement: Statement, *, after_found: bool) -> ClaimKind | None:
         return ClaimKind.DECISION
     if length < 6:
         return None
-    if _I_DID.match(statement.core) and (_INSTEAD.search(statement.core) or _WITH_REASON.search(statement.core)):
+    if _I_DID.match(statement.core) and (_is_over_another(statement) or _WITH_REASON.search(statement.core)):
         return ClaimKind.DECISION if names_something(statement.core) else None
     if _recommends(statement):
         return None if is_cut_short(statement) else ClaimKind.DECISION
@@ -236,6 +241,8 @@ def _finished(statement: Statement, before: Statement | None, length: int) -> Re
 
 def _without_label(statement: Statement) -> Statement:
     """How a list item reads after its label ("`a.py` — Changed …"), a sentence after "Fix:"; else the statement itself."""
+    if _MAY_LABEL.search(statement.core) is None:
+        return statement
     label = (_LABEL if statement.block == "list" else _FIX_LABEL).match(statement.core)
     if label is None or label.end() >= len(statement.core):
         return statement
@@ -263,16 +270,23 @@ def _chose(statement: Statement) -> bool:
 def _is_choice(statement: Statement) -> bool:
     core = statement.core
     first_person = _chose(statement)
-    if not first_person and (statement.block != "list" or not _INSTEAD.search(core) or _NEGATED_CHOICE.search(core)):
+    if not first_person and (
+        statement.block != "list" or not _is_over_another(statement) or _NEGATED_CHOICE.search(core)
+    ):
         return False
     if is_hedged(statement) or _FINDINGS_HEADING.search(statement.heading) or _IMPERATIVE.match(core):
         return False
     return names_something(core)
 
 
+def _is_over_another(statement: Statement) -> bool:
+    """Whether it names what something was preferred to."""
+    return not _OVER_ANOTHER.isdisjoint(statement.words) and bool(_INSTEAD.search(statement.core))
+
+
 def _ought(statement: Statement) -> bool:
     """Whether it says what should be done instead of what is."""
-    return bool(_INSTEAD.search(statement.core)) and rules_approach.says_what_ought(statement)
+    return bool(_is_over_another(statement)) and rules_approach.says_what_ought(statement)
 
 
 def settles(statement: Statement) -> bool:
@@ -295,6 +309,8 @@ def _behaves(statement: Statement) -> bool:
         return False
     if _DETAILED.search(statement.heading):
         return names_something(core)
+    if _BEHAVING.isdisjoint(statement.words):
+        return False
     form = _without_label(statement).core
     if _ABOUT_TESTS.match(core) or _IMPERATIVE.match(form):
         return False

@@ -72,6 +72,7 @@ _EXPLAINED = _rx(
 )
 _HABIT = _rx(r"we (?:\w+ly )?(?:use|keep|avoid|store|ship|name|write|follow|deploy)\b")
 _NO_DETAIL = _rx(
+    r"\b(?:keep|bear|have) in mind\b|"
     r"\b(?:it|this|that|they) (?:should|must|has to|needs to) (?:be (?:fine|ok|okay|good|easy|possible|"
     r"working|there|enough|done|simple)|work)\b"
 )
