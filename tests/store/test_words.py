@@ -22,10 +22,8 @@ SCRIPTS = (
     "THAI",
     "DIGIT",
 )
-ODD = {
-    *"ſẛϐϑϕϖϰϱϵͿẞǠǡ\u0345\u1fbe",  # other cases than Python's
-    *"ԨԩԪԫԬԭԮԯ",  # capitals younger than Unicode 6.1
-}  # fmt: skip
+ODD = frozenset("ͿԨԪԬԮ\u0345")
+"""Capitals that are younger than the tokenizer's tables, and a mark that Unicode calls a letter."""
 
 
 def _letters() -> list[str]:

@@ -10,7 +10,8 @@ import re
 import unicodedata
 
 _WORD = re.compile(r"[^\W_]+")
-_OTHER_CASES = {"ς": "σ", "µ": "μ"}
+_FOLDED = dict(zip("ςµϐϑϕϖϰϱϵſẛǡ\u1fbe", "σμβθφπκρεssǡι", strict=True))
+"""Where the tokenizer parts from lower case and from the letter under the accents."""
 
 
 def words(text: str) -> list[str]:
@@ -22,5 +23,7 @@ def words(text: str) -> list[str]:
 
 
 def _folded(letter: str) -> str:
+    if letter in _FOLDED:
+        return _FOLDED[letter]
     base = unicodedata.normalize("NFD", letter)[0]
-    return base if base.isascii() and base.isalpha() else _OTHER_CASES.get(letter, letter)
+    return base if base.isascii() and base.isalpha() else letter
