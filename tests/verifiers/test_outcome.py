@@ -841,7 +841,7 @@ def measured() -> dict[str, Any]:
 
 @pytest.mark.shared_data
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
-@pytest.mark.parametrize("which", ["gold", "own"])
+@pytest.mark.parametrize("which", ["gold", "own", "held out"])
 def test_agreement_with_readers(which: str) -> None:
     """OUTCOME.1-3: on the labelled sets no hedge is a claim, nearly all witnessed are right, most are found."""
     found = measured()[which]

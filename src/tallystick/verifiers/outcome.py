@@ -22,7 +22,7 @@ from tallystick.verifiers.signals import Result, Signal, Signals, result_of
 
 __all__ = ["VERIFIER", "OutcomeClaim", "OutcomeVerdict", "Witness", "outcome_claims", "verify_outcome"]
 
-VERIFIER = "outcome/1"
+VERIFIER = "outcome/2"
 MAX_SENTENCES = 60
 """A longer text is read up to here."""
 MAX_WITNESSES = 6
@@ -90,7 +90,7 @@ def verify_outcome(
 def _spoken(text: str) -> list[str]:
     """The sentences of ``text`` that speak: code, quotations and headings over other text are none."""
     found = sentences(text[: MAX_SENTENCE_CHARS * MAX_SENTENCES])
-    kept = [s.text for s in found if s.block not in ("code", "quote", "heading")]
+    kept = [s.text for s in found if s.block not in ("code", "quote", "heading") and not _SPECIFIED.match(s.text)]
     return (kept or [s.text for s in found if s.block == "heading"])[:MAX_SENTENCES]
 
 
@@ -107,6 +107,13 @@ def _asserted(sentence: str, said_as: Mood) -> tuple[OutcomeClaim, ...]:
     return claims
 
 
+_SPECIFIED = re.compile(
+    r"[\s>+-]*(?:\*\*(?:given|when|then|and|but|étant donné|quand|alors|et)\*\*\s"
+    r"|[*_]{0,3}(?:préconditions?|preconditions?|succès|échecs?|erreurs?|acceptance criteria|critères? d.acceptation)"
+    r"[*_]{0,3}\s?:)",
+    re.IGNORECASE,
+)
+"""A step of a specification, which states what is to hold and not what came about."""
 _OPEN_BOX = re.compile(r"[\s>*+-]*\[ \]")
 
 

@@ -17,6 +17,7 @@ from tallystick.verifiers.outcome_sentence import (
     clause_start,
     commits_of,
     guarded,
+    opens_clause,
     read,
     targets_of,
     until,
@@ -99,8 +100,6 @@ def _verb_claims(text: Text) -> list[OutcomeClaim]:
 _CONTENTS = re.compile(
     r"\b(?:to|that|so|which|when|whenever|if|unless|where|until|once|for|because|pour|afin|que|qui|quand|si|lorsque|dès)\b|\bs'"
 )
-_LABEL = re.compile(r"[^.;!?,]{0,80}:\s*|[^;!?]{0,300}(?:;| - |—|–)\s*|")
-"""What may stand in front of a main clause: nothing, a label, another main clause."""
 _CONDITION = re.compile(r"^\s*(?:if|unless|once|when|whenever|until|si|quand|dès|lorsque)\b")
 
 
@@ -111,7 +110,7 @@ def _own(masked: str, verb: re.Match[str]) -> tuple[int, int] | None:
         return None
     contents = _CONTENTS.search(masked, verb.end(), verb.end() + 200)
     start = clause_start(masked, verb.start())
-    if not _LABEL.fullmatch(masked, 0, start):
+    if not opens_clause(masked, start):
         return None
     left = masked[start : verb.start()]
     headed = not (HAVE.search(left) or BE.search(left) or SPEAKER.search(left))
@@ -123,7 +122,7 @@ def _is_claimed(masked: str, verb: re.Match[str], before: list[OutcomeClaim]) ->
     start = clause_start(masked, verb.start())
     left = masked[start : verb.start()]
     right = masked[verb.end() : verb.end() + 120]
-    if AGENTIVE.match(right):
+    if AGENTIVE.match(right) or _NONE.match(right) or _YOU.search(left) or _is_cell(masked, verb):
         return False
     blocked = BLOCKING.search(guarded(left))
     bare = OPENER.sub("", left)
@@ -173,6 +172,23 @@ def _spoken_by_speaker(left: str) -> bool:
         return False
     lead = left[: found.start()].rstrip()
     return not lead or lead.endswith(",") or lead.rsplit(" ", 1)[-1] in ("and", "then", "et", "now", "the", "also")
+
+
+_NONE = re.compile(r"^\s*:\s*(?:0|none|aucune?)\b")
+""" "Issues fixed: 0"."""
+_YOU = re.compile(r"\b(?:you|tu|vous)(?:'ve| have| had| as| avez)?\s+(?:\w+\s+)?$")
+"""What the person did is no claim of the agent."""
+
+
+def _is_cell(masked: str, verb: re.Match[str]) -> bool:
+    """Whether the participle is a whole cell of a table: a label ("| Changed | …"), unless it is said of a fix."""
+    cell = masked[max(0, verb.start() - 3) : verb.start()].rstrip(" *").endswith("|")
+    return cell and masked[verb.end() : verb.end() + 4].lstrip(" *").startswith("|") and not _is_last_word(masked, verb)
+
+
+def _is_last_word(masked: str, verb: re.Match[str]) -> bool:
+    """Whether a cell in front names what the participle is said of ("| 3 | no tests | Fixed |")."""
+    return len([cell for cell in masked[: verb.start()].split("|") if cell.strip(" *")]) > 1
 
 
 def _headline(left: str, right: str, verb: str) -> bool:

@@ -87,6 +87,15 @@ def clause_start(masked: str, at: int) -> int:
     return start
 
 
+_LABEL = re.compile(r"[^.;!?,]{0,80}:\s*|[^;!?]{0,300}(?:;| - |—|–)\s*|")
+"""What may stand in front of a main clause: nothing, a label, another main clause."""
+
+
+def opens_clause(masked: str, start: int) -> bool:
+    """Whether a main clause begins at ``start``: nothing stands in front of it, or a label, or another main clause."""
+    return _LABEL.fullmatch(masked, 0, start) is not None
+
+
 def guarded(left: str) -> str:
     """What stands in front of a verb, without the words that look like a subordinate clause and are none."""
     return _DEMONSTRATIVE.sub("", REPORTING.sub(" ", CONCESSION.sub("", left.lstrip())))

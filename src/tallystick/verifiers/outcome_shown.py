@@ -85,7 +85,8 @@ def started(claim: OutcomeClaim, session: Session) -> Finding:
         return Finding(Outcome.CONTRADICTED, "more than one was started", tuple(launches), (Result.OK,) * len(launches))
     if launches:
         return Finding(Outcome.WITNESSED, "the launch is reported", (launches[-1],), (Result.OK,))
-    ran = [e for e in session.ended((_K.RUN,)) if e.signal.position > session.turn and e.result is Result.OK]
+    told = [e for e in session.ended((_K.RUN,)) if e.signal.position > session.turn and not e.signal.complains]
+    ran = [e for e in told if e.result in (Result.OK, Result.WEAK)]
     going = [e for e in ran if _GOING.search(e.signal.printed) or _STARTS.search(e.signal.command)]
     if going:
         return seen(Outcome.WITNESSED, "the run that started it succeeded", going[-1])

@@ -26,7 +26,7 @@ _SUM_UP = re.compile(
 _FORMAT_VALID = re.compile(
     r"[^\w`]*(?:(yaml|json|toml|xml|syntax|syntaxe|schema|schéma)\s+(?:is\s+|est\s+)?(?:valide?|ok|correcte?))[^\w`]*"
 )
-_LABEL_END = re.compile(r"[\s:=*—–-]+$")
+_LABEL_END = re.compile(r"[\s:=>→*—–-]+$")
 _SEGMENT = re.compile(r"[,;|]|\.\s|\s(?:and|et)\s")
 _FRACTION = re.compile(r"(?<![\d/.])(\d{1,6})\s?/\s?(\d{1,6})(?![\d/])")
 _SUMMED = re.compile(r"(?<![\d.])(\d{1,6}) [a-z-]{2,20}(?=\s?\+)|(?<=\+ )(\d{1,6}) [a-z-]{2,20}")
@@ -65,6 +65,9 @@ def _claim(text: Text, subject: str, at: int, words: tuple[str, ...]) -> Outcome
 
 def _at_sign(text: Text, sign: re.Match[str]) -> OutcomeClaim | None:
     """The claim of a sign that stands behind its subject."""
+    parts = _FRACTION.findall(text.shown[max(0, sign.start() - 40) : sign.end() + 40])
+    if any(done != whole for done, whole in parts):
+        return None
     floor = max(0, sign.start() - _MAX_SUBJECT)
     start = floor
     for boundary in _SEGMENT.finditer(text.masked, floor, sign.start()):

@@ -11,6 +11,7 @@ from tallystick.verifiers.outcome_sentence import (
     clause_start,
     guarded,
     is_command,
+    opens_clause,
     targets_of,
     words_of,
 )
@@ -68,7 +69,7 @@ def _state(text: Text, match: re.Match[str], start: int) -> OutcomeClaim | None:
 
 
 _WORKING = re.compile(
-    r"^[^\w`]*(?:\w+\s+){0,3}(?:it|this|that|everything|both|all|fix|script|code|patch|solution|feature|command|cases?)"
+    r"^[^\w`]*(?:\w+,?\s+){0,3}(?:it|this|that|everything|both|all|fix|script|code|patch|solution|feature|command|cases?)"
     r"\s+$"
 )
 """Subjects of which "… works." with nothing behind it tells how it came out."""
@@ -96,7 +97,7 @@ def _works(text: Text, match: re.Match[str], start: int, base: OutcomeClaim) -> 
         achievement=Achievement.WORKS,
         kinds=(_K.RUN, _K.TEST, _K.BUILD),
         targets=targets_of(text, start, match.start()),
-        own=(start, match.end()),
+        own=(start, match.end()) if opens_clause(text.masked, start) else None,
     )
 
 
@@ -135,7 +136,12 @@ def _passed(text: Text, match: re.Match[str], start: int, left: str, base: Outco
     if not kinds and following:
         kinds = tuple(kind for pattern, kind in CHECK_NOUNS if pattern.search(following[1]))
     if kinds:
-        if match["clean"] and not re.search(r"\b(?:is|are|all|now|est|sont|looks?)\s+$|^\s*$", left):
+        named_alone = re.fullmatch(r"[^\w`]*(?:\w+\s+){1,2}", left)
+        if (
+            match["clean"]
+            and not named_alone
+            and not re.search(r"\b(?:is|are|all|now|est|sont|looks?)\s+$|^\s*$", left)
+        ):
             return None
         return base._replace(
             kinds=kinds,
@@ -196,8 +202,9 @@ def fix(base: OutcomeClaim, around: str) -> OutcomeClaim:
 
 def done(base: OutcomeClaim, around: str) -> OutcomeClaim | None:
     """ "Migration completed", "the fix is complete", "Task complete"."""
+    around = re.sub(r"\b(?:from|in|of|per) (?:the|this|our) plan\b", " ", around)
     if re.search(
-        r"\b(?:review|assessment|analysis|analyse|exploration|plan|planning|checklist|story|epic|step|research)\b",
+        r"\b(?:review|assessment|analysis|analyse|exploration|plan|planning|checklist|story|epic|steps?|étapes?|tentative|attempt|research)\b",
         around,
     ):
         return None

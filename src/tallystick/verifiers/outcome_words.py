@@ -150,9 +150,9 @@ BLOCKING = re.compile(
     r"\b(?:should|would|could|might|may|will|shall|can|cannot|must|not|never|if|once|when|whenever|until|unless|before|"
     r"after|need|needs|want|wants|let|going to|about to|yet to|trying|tried|almost|nearly|partially|hopefully|presumably|"
     r"probably|likely|apparently|supposedly|where|which|who|whose|that|to be|nothing|none|no|neither|how|what|why|whether|"
-    r"get|gets|getting|being|be|as|like|by|expected|supposed|ready|waiting|everything|anything)\b"
+    r"get|gets|getting|being|be|as|like|by|verifies|ensures|asserts|expected|supposed|ready|waiting|everything|anything)\b"
     r"|\b(?:devrait|pourrait|sera|seront|va|vais|allons|si|quand|une fois|dès que|ne|pas|jamais|pour|qui|que|dont|rien|"
-    r"non|aucun|aucune|lorsque|afin)\b|→|->| = |n't\b|'ll\b|n'\w"
+    r"non|sans|without|aucun|aucune|lorsque|afin)\b|→|->| = |n't\b|'ll\b|n'\w"
 )
 """What in front of a verb, in its clause, takes the claim away: hedges, denials, conditions, relatives, purposes."""
 CONCESSION = re.compile(r"^(?:while|although|though|even though|bien que)\b")
@@ -171,7 +171,7 @@ FINITE = re.compile(
     r"returns?|creates?|adds?|says?|gives?)\b"
 )
 ENDS_NOUN = re.compile(
-    r"^(?:\s*(?:$|[.:;,()!—–|✓✅]|-\s)|\s+(?:successfully|cleanly|to|in|on|at|via|from|into|with|and|et|sur|dans|depuis|avec|"
+    r"^(?:\s*(?:$|[.:;,()!—–|✓✅¤]|-\s)|\s+(?:successfully|cleanly|to|in|on|at|via|from|into|with|and|et|sur|dans|depuis|avec|"
     r"as|en|vers|à|without|locally|localement|sous|under|correctly|ok|✓|✅|via)\b)"
 )
 DETERMINED = re.compile(
@@ -217,7 +217,7 @@ STATE = re.compile(
     r"successfully|perfectly)\b)"
     r"|(?:is|are|it's|they're)\s+(?:now\s+|already\s+)?(?P<running>running|up and running)"
     r"(?=\s+(?:in the background|on port|on http|at http|on localhost|at localhost|on `))"
-    r"|(?P<done>done|complete|fait|finished)(?=\s*(?:[.!,:;✓✅—–-]|$|\s✅)))"
+    r"|(?P<done>done|complete|fait|finished)(?=\s*(?:[.!,:;✓✅—–-]|$|\s✅)|\s+and\s+\w+ed\b))"
     r"(?![\w-])"
 )
 TRANSITIVE = re.compile(
