@@ -2,7 +2,8 @@
 
 A label is found when a candidate of the same session and kind has a quote that shares at least half of the shorter
 quote's words (each word counted as often as it occurs) with the label's quote, and stands on the same record or on one of
-the neighbouring two (Codex writes every turn twice, so the twin of a label is up to two lines away). ``recall_any_kind``
+the neighbouring two; or on a record where the label says that the same was said again, and shares half its words with the
+label's quote and note together (Codex writes every turn twice, so the twin of a label is up to two lines away). ``recall_any_kind``
 drops the condition on the kind: the same choice is often told once as a decision and once as an outcome.
 
     python benchmarks/quality/extraction.py ../shared                     recall on the development labels
@@ -168,9 +169,14 @@ def _records(path: Path) -> Iterator[RawRecord]:
 
 
 def _is_hit(label: dict[str, Any], offered: Offered) -> bool:
-    if abs(label["line"] - offered.line) > NEIGHBOURING_RECORDS:
-        return False
-    ours, theirs = _words(offered.candidate.quote), _words(label["quote"])
+    ours = _words(offered.candidate.quote)
+    if abs(label["line"] - offered.line) <= NEIGHBOURING_RECORDS and _shares_half(ours, _words(label["quote"])):
+        return True
+    also = any(abs(line - offered.line) <= NEIGHBOURING_RECORDS for line in label.get("also", ()))
+    return also and _shares_half(ours, _words(f"{label['quote']} {label['text']}"))
+
+
+def _shares_half(ours: Counter[str], theirs: Counter[str]) -> bool:
     shorter = min(ours.total(), theirs.total())
     return shorter > 0 and (ours & theirs).total() * 2 >= shorter
 
