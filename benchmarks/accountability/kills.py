@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,19 +42,19 @@ class Killed(NamedTuple):
     """Whether the next run came to the same believed set as an undisturbed one."""
 
 
-def run(count: int, seed: int) -> dict[str, Any]:
+def run(count: int, seed: int, sessions: Sequence[Path] = SESSIONS) -> dict[str, Any]:
     """Figures over ``count`` kills."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         began = time.monotonic()
-        _ingest(folder / "undisturbed").wait()
+        _ingest(folder / "undisturbed", sessions).wait()
         whole = time.monotonic() - began
         expected, _, _ = _found(folder / "undisturbed")
         done = []
         for n in range(count):
             (folder / str(n)).mkdir()
-            done.append(_kill(folder / str(n), chance.uniform(0.2, 1.0) * whole, expected))
+            done.append(_kill(folder / str(n), chance.uniform(0.2, 1.0) * whole, expected, sessions))
     killed = [each for each in done if each.killed]
     return {
         "seed": seed,
@@ -68,24 +69,24 @@ def run(count: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _kill(folder: Path, seconds: float, expected: Beliefs) -> Killed:
-    process = _ingest(folder / "killed")
+def _kill(folder: Path, seconds: float, expected: Beliefs, sessions: Sequence[Path]) -> Killed:
+    process = _ingest(folder / "killed", sessions)
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
         os.kill(process.pid, signal.SIGKILL)
     killed = process.wait() == -signal.SIGKILL
     held, size, sound = _found(folder / "killed")
-    again = _ingest(folder / "killed").wait()
+    again = _ingest(folder / "killed", sessions).wait()
     completed, _, still_sound = _found(folder / "killed")
     known = {text for _, text, _, _ in expected}
     sound = sound and still_sound and {text for _, text, _, _ in held} <= known
     return Killed(round(seconds, 3), killed, size, sound, again == 0 and completed == expected)
 
 
-def _ingest(folder: Path) -> subprocess.Popen[bytes]:
+def _ingest(folder: Path, sessions: Sequence[Path]) -> subprocess.Popen[bytes]:
     own = {"TALLY_TRAIL": str(folder / "trail"), "TALLY_STATE": str(folder / "state"), "TALLY_PERSON": "ada"}
-    command = [sys.executable, "-m", "tallystick", "ingest", *map(str, SESSIONS)]
+    command = [sys.executable, "-m", "tallystick", "ingest", *map(str, sessions)]
     return subprocess.Popen(command, env={**os.environ, **own}, stdout=subprocess.DEVNULL, cwd=ROOT)
 
 
