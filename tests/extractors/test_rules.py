@@ -193,7 +193,7 @@ PERSON_CASES = [
 
 @pytest.mark.parametrize(("kind", "words"), PERSON_CASES)
 def test_a_persons_sentence_is_taken_for_what_it_does(kind: str, words: str) -> None:
-    """BRIEF.1: rules, preferences, decisions, deferred work and corrections in a person's words are offered as such."""
+    """CARRY.1: rules, preferences, decisions, deferred work and corrections in a person's words are offered as such."""
     found = offered(session((U, "hello"), (A, "I have looked at the code of the scheduler."), (U, words)))
     assert [(str(each.kind), each.quote) for each in found] == [(kind, found[0].quote)]
     assert found[0].quote in words
@@ -245,7 +245,7 @@ REQUESTS = [
 
 @pytest.mark.parametrize("words", REQUESTS)
 def test_a_request_that_shapes_the_product_is_a_decision(words: str) -> None:
-    """BRIEF.1: what a person asks for in mid-session, and how it is to be, settles it."""
+    """CARRY.1: what a person asks for in mid-session, and how it is to be, settles it."""
     found = offered(session((U, "hello"), (A, "I have looked at the code of the scheduler."), (U, words)))
     assert [(str(each.kind), each.origin) for each in found] == [("decision", U)]
     assert found[0].text in words
@@ -271,7 +271,7 @@ NO_REQUESTS = [
 
 @pytest.mark.parametrize("words", NO_REQUESTS)
 def test_chores_and_requests_for_information_settle_nothing(words: str) -> None:
-    """BRIEF.1: running, reviewing, committing, testing, showing, explaining are the work of the day."""
+    """CARRY.1: running, reviewing, committing, testing, showing, explaining are the work of the day."""
     assert offered(session((U, "hello"), (A, "I have looked at the code of the scheduler."), (U, words))) == []
 
 
@@ -296,7 +296,7 @@ OPENINGS = [
 
 @pytest.mark.parametrize(("words", "expected"), OPENINGS)
 def test_of_the_opening_task_its_constraints_are_decisions(words: str, expected: list[str] | int) -> None:
-    """BRIEF.1: the task that opens a session is no decision; what it demands, excludes or fixes is."""
+    """CARRY.1: the task that opens a session is no decision; what it demands, excludes or fixes is."""
     found = [each.text for each in offered(session((U, words)))]
     assert found == ([words] if expected == 1 else expected)
 
@@ -381,7 +381,7 @@ def test_case_45_feedback_in_a_refused_call_is_a_persons_word() -> None:
 
 
 def test_an_answered_question_dialogue_is_a_decision_with_its_question() -> None:
-    """BRIEF.1: the answer a person picked is offered together with what was asked, from the record that holds both."""
+    """CARRY.1: the answer a person picked is offered together with what was asked, from the record that holds both."""
     pair = '"Where should the diagram go?"="docs/generated/"'
     result = event(Origin.TOOL, f"User has answered: {pair}.", EventKind.TOOL_RESULT, call_id="c1", status=Status.OK)
     answer = event(U, "docs/generated/", flags=("feedback",), call_id="c1")
@@ -420,7 +420,7 @@ PROPOSAL = (
     ],
 )
 def test_an_accepted_proposal_is_a_decision_in_the_agents_words(reply: str, quoted: str) -> None:
-    """BRIEF.1: what was agreed stands in the option or the recommendation that the person said yes to."""
+    """CARRY.1: what was agreed stands in the option or the recommendation that the person said yes to."""
     found = offered(session((U, "how?"), (A, PROPOSAL), (U, reply)))
     agreed = [each for each in found if each.kind is ClaimKind.DECISION]
     assert quoted in [each.quote for each in agreed]
@@ -429,7 +429,7 @@ def test_an_accepted_proposal_is_a_decision_in_the_agents_words(reply: str, quot
 
 @pytest.mark.parametrize("question", ["Want me to commit these changes?", "Shall I continue?", "Ready for step 2?"])
 def test_assent_to_a_chore_decides_nothing(question: str) -> None:
-    """BRIEF.1: "yes" to committing, continuing or looking is no decision."""
+    """CARRY.1: "yes" to committing, continuing or looking is no decision."""
     found = offered(session((U, "go"), (A, f"I looked at `a.py`. {question}"), (U, "yes please")))
     assert [each for each in found if each.kind is ClaimKind.DECISION] == []
 
@@ -447,7 +447,7 @@ def test_an_accepted_offer_is_told_as_a_statement() -> None:
     "reply", ["yes, but not with the command line", "ok wait, first the tests", "sure, instead use go-git"]
 )
 def test_assent_with_a_reservation_does_not_accept_the_proposal(reply: str) -> None:
-    """BRIEF.1: "yes, but" is not the agent's proposal as it stands."""
+    """CARRY.1: "yes, but" is not the agent's proposal as it stands."""
     words = "Want me to replace `worktree.Status()` with a call of the git command line?"
     assert words not in [each.quote for each in offered(session((U, "why?"), (A, words), (U, reply)))]
 
@@ -471,7 +471,7 @@ REPORT_CASES = [
 
 @pytest.mark.parametrize(("kind", "words"), REPORT_CASES)
 def test_a_closing_message_is_read_for_what_it_reports(kind: str, words: str) -> None:
-    """BRIEF.1: outcomes, choices with their reason, and costly facts of the agent's last words are offered."""
+    """CARRY.1: outcomes, choices with their reason, and costly facts of the agent's last words are offered."""
     assert kinds_and_texts(session((U, "please do it"), TOOL_CALL, (A, words))) == {(kind, plain_words(words))}
 
 
@@ -505,7 +505,7 @@ ON_THE_WAY = [
 
 @pytest.mark.parametrize(("kind", "words"), ON_THE_WAY)
 def test_findings_and_commitments_between_calls_outlive_the_turn(kind: str, words: str) -> None:
-    """BRIEF.1: what the agent found, and how it went about it, is noted unless the person stops it."""
+    """CARRY.1: what the agent found, and how it went about it, is noted unless the person stops it."""
     assert kinds_and_texts(session((U, "go"), (A, words), TOOL_CALL, (A, "Ok."))) == {(kind, words)}
     stopped = offered(session((U, "go"), (A, words), TOOL_CALL, (U, "let's not do this now")))
     assert [each for each in stopped if each.quote == words and each.kind is ClaimKind.DECISION] == []
@@ -527,7 +527,7 @@ WAYS = [
 
 @pytest.mark.parametrize("words", WAYS)
 def test_the_way_the_agent_takes_is_a_decision(words: str) -> None:
-    """BRIEF.1: a stated way that is then taken, and that nobody objects to, is noted; contested or stopped, it is not."""
+    """CARRY.1: a stated way that is then taken, and that nobody objects to, is noted; contested or stopped, it is not."""
     assert ("decision", words) in kinds_and_texts(session((U, "go"), (A, words), TOOL_CALL, (A, "Ok."), (U, "thanks")))
     assert offered(session((U, "go"), (A, words), (U, "thanks"))) == []
     contested = offered(
@@ -553,7 +553,7 @@ NO_WAYS = [
 
 @pytest.mark.parametrize("words", NO_WAYS)
 def test_looking_around_and_chores_are_no_way_taken(words: str) -> None:
-    """BRIEF.1: reading, running, wiring and bookkeeping choose nothing."""
+    """CARRY.1: reading, running, wiring and bookkeeping choose nothing."""
     assert offered(session((U, "go"), (A, words), TOOL_CALL, (A, "Ok."), (U, "thanks"))) == []
 
 
@@ -606,14 +606,14 @@ DETAILS = [
 
 @pytest.mark.parametrize(("kind", "words"), DETAILS)
 def test_list_items_are_read_under_their_title(kind: str, words: str) -> None:
-    """BRIEF.1: an item under "the fix" that says how is a decision, one under "issues" that names a defect a fact."""
+    """CARRY.1: an item under "the fix" that says how is a decision, one under "issues" that names a defect a fact."""
     found = offered(session((U, "please do it"), TOOL_CALL, (A, words)))
     assert [str(each.kind) for each in found] == [kind]
     assert found[0].quote in words
 
 
 def test_items_of_other_lists_explain_no_choice() -> None:
-    """BRIEF.1: the item that would be a detail of a fix says nothing to note under another title."""
+    """CARRY.1: the item that would be a detail of a fix says nothing to note under another title."""
     item = "- `prd.md` : LLM local ou cloud, même si le local est disponible"
     assert offered(session((U, "go"), TOOL_CALL, (A, f"Voici les sources :\n{item}"))) == []
 
@@ -626,7 +626,7 @@ def test_a_defect_that_was_dealt_with_is_no_fact(title: str) -> None:
 
 
 def test_an_announced_finding_is_a_fact() -> None:
-    """BRIEF.1: the sentence after "Found it." is what was found; a sentence of narration is nothing."""
+    """CARRY.1: the sentence after "Found it." is what was found; a sentence of narration is nothing."""
     found = offered(
         session((U, "go"), (A, "Found it. The default `ShutdownTimeout` is 0, so it waits for ever."), TOOL_CALL)
     )
@@ -636,7 +636,7 @@ def test_an_announced_finding_is_a_fact() -> None:
 
 
 def test_a_short_statement_answers_the_agents_question() -> None:
-    """BRIEF.1: "le prd à utiliser est le prd.md" settles what was asked."""
+    """CARRY.1: "le prd à utiliser est le prd.md" settles what was asked."""
     found = offered(session((U, "go"), (A, "Lequel est la source de vérité ?"), (U, "le prd à utiliser est le prd.md")))
     assert [(str(each.kind), each.text) for each in found] == [("decision", "le prd à utiliser est le prd.md")]
 
@@ -648,7 +648,7 @@ def test_what_is_not_done_is_open_and_no_outcome() -> None:
 
 
 def test_what_is_said_on_the_way_is_not_reported() -> None:
-    """BRIEF.1: an intermediate state that a later message replaces is not noted."""
+    """CARRY.1: an intermediate state that a later message replaces is not noted."""
     found = offered(
         session((U, "go"), (A, "All 8 tests pass. Now the linter."), TOOL_CALL, (A, "All 9 tests pass."), (U, "ok"))
     )
@@ -687,7 +687,7 @@ def test_an_objection_takes_back_what_the_turn_claimed() -> None:
 
 
 def test_what_stayed_open_comes_at_the_end() -> None:
-    """BRIEF.1: undone work and unanswered offers of the last message are loops; those of earlier turns are not."""
+    """CARRY.1: undone work and unanswered offers of the last message are loops; those of earlier turns are not."""
     last = (
         "Updated `setup.go`. The Windows build still fails.\n\n- [ ] Verify the flag on `main`\n\nWant me to open a PR?"
     )
@@ -697,7 +697,7 @@ def test_what_stayed_open_comes_at_the_end() -> None:
 
 
 def test_next_steps_are_open_and_menus_are_not() -> None:
-    """BRIEF.1: work listed as next at the end of a session is open; entries of a menu ("continue", "[CR] …") are not."""
+    """CARRY.1: work listed as next at the end of a session is open; entries of a menu ("continue", "[CR] …") are not."""
     last = (
         "Prochaines étapes possibles\n1. Renseigner le fournisseur et la zone dans `prd.md`\n"
         "2. Continuer vers l'étape suivante du parcours\n3. [CR] Code review of the story that is open"
@@ -710,14 +710,14 @@ def test_next_steps_are_open_and_menus_are_not() -> None:
 
 @pytest.mark.parametrize("words", ["Pushed successfully.", "Commit created.", "Committed and pushed."])
 def test_a_push_that_tells_nothing_is_not_noted(words: str) -> None:
-    """BRIEF.1: a routine step told in three words is no line of a hand-over note; with its hash or branch it is."""
+    """CARRY.1: a routine step told in three words is no line of a hand-over note; with its hash or branch it is."""
     assert offered(session((U, "push"), TOOL_CALL, (A, words))) == []
     named = offered(session((U, "push"), TOOL_CALL, (A, "Pushed `00fb9c4` to `main`.")))
     assert [str(each.kind) for each in named] == ["outcome"]
 
 
 def test_an_approved_plan_gives_its_goal() -> None:
-    """BRIEF.1: a plan that a person handed over decides its goal, not its steps."""
+    """CARRY.1: a plan that a person handed over decides its goal, not its steps."""
     plan = (
         "Implement the following plan:\n\n# Plan: telemetry\n\n## Goal\n\nTelemetry is disabled by default when nothing is "
         "configured.\n\n## Steps\n\nOpen the file and change the condition in there.\n\n## Testing strategy\n\n"
@@ -834,7 +834,7 @@ def test_a_persons_long_words_are_not_taken_for_a_paste() -> None:
 @pytest.mark.shared_data
 @pytest.mark.skipif(not SHARED.exists(), reason="shared data is not here")
 def test_real_sessions_give_short_notes_of_exact_quotes() -> None:
-    """BRIEF.2: over the real sessions every quote is exact, and no session gives more than a page of notes."""
+    """CARRY.2: over the real sessions every quote is exact, and no session gives more than a page of notes."""
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.protocol import RawRecord
 
@@ -868,7 +868,7 @@ DRAFT = (
 
 @pytest.mark.parametrize("reply", ["C", "ok", "oui", "continue", "c'est ok pour moi"])
 def test_values_put_to_a_person_who_goes_on_are_decisions(reply: str) -> None:
-    """BRIEF.1: labelled values of a proposal, also in its draft, are decided by a plain yes; options considered are not."""
+    """CARRY.1: labelled values of a proposal, also in its draft, are decided by a plain yes; options considered are not."""
     assert decided((U, "go"), (A, DRAFT), (U, reply)) == [
         "JSON fields: `snake_case`",
         "Dates: ISO-8601",
@@ -878,12 +878,12 @@ def test_values_put_to_a_person_who_goes_on_are_decisions(reply: str) -> None:
 
 @pytest.mark.parametrize("reply", ["why?", "no, camelCase", "ok, but with dates as numbers", "What is ISO-8601?"])
 def test_values_that_nobody_accepted_are_none(reply: str) -> None:
-    """BRIEF.1: a question, a no or a reservation accepts no listed value."""
+    """CARRY.1: a question, a no or a reservation accepts no listed value."""
     assert not any("snake_case" in each for each in decided((U, "go"), (A, DRAFT), (U, reply)))
 
 
 def test_values_the_agent_locks_in_need_no_yes() -> None:
-    """BRIEF.1: what the agent says that it locks in counts, unless the person objects; of each label the first counts."""
+    """CARRY.1: what the agent says that it locks in counts, unless the person objects; of each label the first counts."""
     values = ["Secrets: OS keyring", "Encryption: by the application (no SQLCipher)"]
     assert decided((U, "go"), (A, LOCKED), (U, "what comes next")) == values
     assert decided((U, "go"), (A, LOCKED), (U, "next step"), (A, LOCKED + " "), (U, "and then")) == values
@@ -891,7 +891,7 @@ def test_values_the_agent_locks_in_need_no_yes() -> None:
 
 
 def test_a_short_answer_changes_one_value_and_accepts_the_rest() -> None:
-    """BRIEF.1: "X. OK for the rest" decides X in the person's words, and the other values in the agent's."""
+    """CARRY.1: "X. OK for the rest" decides X in the person's words, and the other values in the agent's."""
     found = decided((U, "go"), (A, DRAFT), (U, "dates as numbers instead. OK for the rest"))
     assert "dates as numbers instead. OK for the rest" in found
     assert "JSON fields: `snake_case`" in found
@@ -926,7 +926,7 @@ STEERING = [
 
 @pytest.mark.parametrize("words", STEERING)
 def test_a_person_steers_without_an_order(words: str) -> None:
-    """BRIEF.1: a rhetorical question, a statement of how it is to be and a pick of points decide as an order does."""
+    """CARRY.1: a rhetorical question, a statement of how it is to be and a pick of points decide as an order does."""
     assert words in decided((U, "go"), (A, "I looked at it."), TOOL_CALL, (U, words))
 
 
@@ -945,12 +945,12 @@ def test_a_person_steers_without_an_order(words: str) -> None:
     ],
 )
 def test_a_question_for_information_steers_nothing(words: str) -> None:
-    """BRIEF.1: what a person wants to know, or remembers, decides nothing."""
+    """CARRY.1: what a person wants to know, or remembers, decides nothing."""
     assert decided((U, "go"), (A, "I looked at it."), TOOL_CALL, (U, words)) == []
 
 
 def test_a_sentence_that_continues_another_is_noted_with_it() -> None:
-    """BRIEF.1: "Which only …" is understood with the sentence before it, and the quote holds both (QUOTE.1)."""
+    """CARRY.1: "Which only …" is understood with the sentence before it, and the quote holds both (QUOTE.1)."""
     words = "Cover the new conflict handling. Which only happens at the start hook"
     assert words in decided((U, "go"), (A, "Done."), (U, words))
 
@@ -972,19 +972,19 @@ def test_dictated_words_belong_to_the_decision() -> None:
     "words", ["I see it prints like:\nFailed to open x", "it now looks like this:\npanic: nil map entry"]
 )
 def test_output_that_a_person_reports_is_not_dictated(words: str) -> None:
-    """BRIEF.1: pasted output under "it prints" is no wish."""
+    """CARRY.1: pasted output under "it prints" is no wish."""
     assert decided((U, "go"), (A, "Done."), (U, words)) == []
 
 
 def test_a_name_answers_the_question_for_it() -> None:
-    """BRIEF.1: one word is a decision only where the agent asked what a thing shall be called."""
+    """CARRY.1: one word is a decision only where the agent asked what a thing shall be called."""
     name = "ent-95-add-folder-readmes"
     assert decided((U, "go"), (A, "What would you like to rename it to?"), (U, name)) == [name]
     assert decided((U, "go"), (A, "Done."), (U, name)) == []
 
 
 def test_several_answers_pick_an_option_under_each_question() -> None:
-    """BRIEF.1: "1) B 2) A" decides the option of that letter under the question of that number."""
+    """CARRY.1: "1) B 2) A" decides the option of that letter under the question of that number."""
     menu = (
         "### 1) Distribution\n- Option A: plain binaries only\n- Option B: an npm wrapper around binaries\n\n"
         "### 2) CI\n- Option A: GitHub Actions workflows\n- Option B: GitLab pipelines\n\nWhich options do you prefer?"
@@ -997,7 +997,7 @@ def test_several_answers_pick_an_option_under_each_question() -> None:
 
 @pytest.mark.parametrize(("reply", "expected"), [("2", ["Create follow-up items in the story"]), ("1", []), ("3", [])])
 def test_how_findings_are_dealt_with_is_picked(reply: str, expected: list[str]) -> None:
-    """BRIEF.1: putting findings off is a decision; fixing them, or being shown them, is the bare work."""
+    """CARRY.1: putting findings off is a decision; fixing them, or being shown them, is the bare work."""
     menu = "Two gaps.\n\nWhat should I do?\n1. Fix them automatically\n2. Create follow-up items in the story\n3. Show me details"
     assert decided((U, "go"), (A, menu), (U, reply)) == expected
 
@@ -1014,7 +1014,7 @@ WAYS_TOLD = [
 
 @pytest.mark.parametrize("words", WAYS_TOLD)
 def test_a_closing_message_tells_the_way_taken(words: str) -> None:
-    """BRIEF.1: how the finished work behaves, where that was a choice, and what settled a review, are decisions."""
+    """CARRY.1: how the finished work behaves, where that was a choice, and what settled a review, are decisions."""
     assert any(
         each.removeprefix("- ").replace("**", "") in words.replace("**", "") for each in decided((U, "go"), (A, words))
     )
@@ -1034,7 +1034,7 @@ WAYS_BEGUN = [
 
 @pytest.mark.parametrize("words", WAYS_BEGUN)
 def test_a_way_begun_in_any_plain_form_is_a_decision(words: str) -> None:
-    """BRIEF.1: an approach that the work follows is a decision, whoever is its grammatical subject."""
+    """CARRY.1: an approach that the work follows is a decision, whoever is its grammatical subject."""
     assert decided((U, "go"), (A, words), TOOL_CALL, (A, "Done."), (U, "thanks")) == [words]
 
 
@@ -1048,6 +1048,37 @@ def test_a_way_begun_in_any_plain_form_is_a_decision(words: str) -> None:
     ],
 )
 def test_how_a_defect_behaves_and_chores_are_no_way(words: str) -> None:
-    """BRIEF.1: the behaviour of a defect and side work decide nothing, on the way or at the end."""
+    """CARRY.1: the behaviour of a defect and side work decide nothing, on the way or at the end."""
     assert decided((U, "go"), (A, words), TOOL_CALL, (A, "Done."), (U, "thanks")) == []
     assert decided((U, "go"), (A, words)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("We decided to use Postgres advisory locks for the scheduler.", "decision"),
+        ("Decision: keep the old API until 2.0.", "decision"),
+        ("We're going with option B because it keeps the schema stable.", "decision"),
+        ("We agreed that retries are capped at 5.", "decision"),
+        ("Use Postgres advisory locks for the scheduler.", "decision"),
+        ("Do not use Postgres advisory locks for the scheduler.", "decision"),
+        ("Please remember: the staging database lives on db2.internal:5433.", "fact"),
+        ("The port is 5433.", "fact"),
+        ("TODO later: migrate the cron jobs to the scheduler.", "open_loop"),
+    ],
+)
+@pytest.mark.parametrize("opening", [True, False])
+def test_what_is_said_outright_is_kept(text: str, kind: str, opening: bool) -> None:
+    """CARRY.1: who says "we decided", "do not use", "remember" or "the port is" means it to be kept, wherever it stands."""
+    before: list[tuple[Origin, str]] = [] if opening else [(U, "look at the repository"), (A, "I looked at it.")]
+    found = offered(session(*before, (U, text), (A, "Noted.")))
+    assert [(each.kind.value, each.text) for each in found] == [(kind, text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Have we decided to use Postgres?", "The port is not free.", "Use it.", "I prefer not to say."]
+)
+def test_what_is_not_said_outright(text: str) -> None:
+    """CARRY.1: a question, a state without a value and an order without an object are not kept as facts or decisions."""
+    found = offered(session((U, "look"), (A, "I looked at it."), (U, text), (A, "Noted.")))
+    assert not [each for each in found if each.kind.value in ("fact", "decision")]

@@ -118,7 +118,9 @@ class RulesExtractor:
         spoken = [] if pasted else statements(event.text)
         if closed is not None and rules_wording.names(closing, spoken):
             yield _candidate(ClaimKind.DECISION, spoken[0], event)
-        setting = rules_person.Setting(_asks(closing, offered), self._answered_before, "feedback" in event.flags)
+        setting = rules_person.Setting(
+            _asks(closing, offered), self._answered_before, "feedback" in event.flags, _words(event.text)
+        )
         if spoken and rules_person.halts(spoken[0]):
             self._turn = [each for each in self._turn if each.kind is ClaimKind.FACT]
         objection = any(rules_person.objects(each, setting) for each in spoken[:3])
@@ -241,6 +243,11 @@ class RulesExtractor:
             if len(self._seen) > MAX_REMEMBERED:
                 self._seen.popitem(last=False)
             yield candidate
+
+
+def _words(text: str) -> int:
+    """Words of a message, counted as far as it is short."""
+    return len(text[:2_000].split())
 
 
 def _asks(closing: list[Statement], offered: rules_choice.Offer) -> bool:

@@ -41,6 +41,7 @@ _RECOMMENDS = _rx(
     r"the fix(?: is|:)|we could\b(?! also)|"
     r"je (?:te |vous )?(?:recommande|suggère|conseille)|ma recommandation|recommandation\s?:)"
 )
+_REASON = frozenset("because since so as instead over rather car puisque".split())
 _RECOMMENDING = frozenset(
     "recommend suggest propose go lean leans vote recommendation suggestion best simplest cleanest safest better right "
     "recommande suggère conseille recommandation fix could".split()
@@ -186,7 +187,8 @@ def _alternatives(spoken: Sequence[Statement]) -> tuple[Statement, ...]:
 
 def _is_telling(statement: Statement) -> bool:
     length = len(statement.core.split())
-    return length > 7 and (length > LONG_SENTENCE or names_something(statement.core)) and not is_cut_short(statement)
+    tells = length > LONG_SENTENCE or names_something(statement.core) or not _REASON.isdisjoint(statement.words)
+    return length > 7 and tells and not is_cut_short(statement)
 
 
 def _recommends(statement: Statement) -> bool:

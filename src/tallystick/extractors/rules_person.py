@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tallystick.extractors import rules_requests, rules_steering, rules_wording
+from tallystick.extractors import rules_explicit, rules_requests, rules_steering, rules_wording
 from tallystick.extractors.rules_statements import Statement, is_cut_short, names_something
 from tallystick.model.claim import ClaimKind
 
@@ -27,6 +27,8 @@ class Setting(NamedTuple):
     """The agent has said something in the session; before that, a person's words are the task."""
     feedback: bool = False
     """The words came with the refusal of a tool call."""
+    words: int = 0
+    """Words of the whole message."""
 
 
 def _rx(pattern: str) -> re.Pattern[str]:
@@ -226,6 +228,9 @@ def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
         return ClaimKind.RULE
     if setting.answered_before and _corrects(core, statement, setting):
         return ClaimKind.CORRECTION
+    outright = rules_explicit.said_outright(statement, opening=not setting.answered_before, message_words=setting.words)
+    if outright is not None and outright is not ClaimKind.FACT:
+        return outright
     if statement.is_question:
         proposes = setting.answered_before and _ALTERNATIVE.match(core)
         asks = proposes or rules_requests.requests(statement, opening=not setting.answered_before)
@@ -236,9 +241,9 @@ def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
         return ClaimKind.OPEN_LOOP
     if _decides(statement, setting) or _says_how(statement, setting):
         return ClaimKind.DECISION
-    if _ABOUT_STATE.match(core):
-        return ClaimKind.FACT
-    return None
+    if setting.answered_before and rules_steering.lays_down(statement):
+        return ClaimKind.DECISION
+    return ClaimKind.FACT if outright is ClaimKind.FACT or _ABOUT_STATE.match(core) else None
 
 
 def objects(statement: Statement, setting: Setting) -> bool:

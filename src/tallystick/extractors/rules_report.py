@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tallystick.extractors import rules_approach, rules_facts, rules_loops, rules_outcomes
+from tallystick.extractors import rules_approach, rules_explicit, rules_facts, rules_loops, rules_outcomes
 from tallystick.extractors.rules_statements import (
     Statement,
     is_cut_short,
@@ -206,7 +206,7 @@ def is_narration(statement: Statement) -> bool:
 
 def _report(statement: Statement, before: Statement | None, answering: bool) -> Report | None:
     length = len(statement.core.split())
-    if not statement.is_question and settles(statement):
+    if not statement.is_question and (settles(statement) or rules_explicit.chosen_outright(statement)):
         return Report(ClaimKind.DECISION, statement)
     if statement.is_question or not 2 <= length <= 60 or is_cut_short(statement):
         return None

@@ -31,7 +31,8 @@ _STEERS = _rx(
     r"on (?:pourrait|devrait|ne devrait)\b)"
 )
 _IS_ENOUGH = _rx(
-    r"(?:i (?:guess|think|suppose|assume) |just |so )*(?:\w+ing|a|an|the) .{3,100}\b(?:is|would be|should be|['’]s) (?:just |"
+    r"(?:i (?:guess|think|suppose|assume) |just |so )*(?:\w+ing|a|an|the) .{3,100}\b(?:is|would be|"
+    r"should be|['’]s) (?:just |"
     r"totally |probably )?(?:fine|ok|okay|enough|good enough|sufficient|better)\b"
 )
 _WILL_DO = _rx(
@@ -46,10 +47,12 @@ _IS_THE_ONE = _rx(
 )
 _LEANS = _rx(
     r"(?:[\w/'’-]+ ){0,3}(?:je pense (?:à|que|partir sur|utiliser)|je dirais|je partirais|i['’]?d (?:say|go (?:for|with))|"
-    r"i(?:['’]m| am) thinking (?:of|about)|i think (?:of )?(?:we (?:can|could|should|use|go)|it should|the \w+ should))\b ?\S"
+    r"i(?:['’]m| am) thinking (?:of|about)|i think (?:of )?(?:we (?:can|could|should|use|go)|it should|"
+    r"the \w+ should))\b ?\S"
 )
 _MUST_BE = _rx(
-    r"(?:[\w/'’-]+ ){0,3}(?:ça|cela|ce|il|elle|on|it|this|they|everything|that|we) (?:doit|devra|doivent|must|has to|have to|"
+    r"(?:[\w/'’-]+ ){0,3}(?:ça|cela|ce|il|elle|on|it|this|they|everything|that|we) (?:doit|devra|doivent|"
+    r"must|has to|have to|"
     r"needs? to|should(?: still| always| only| just| also)?) (?:être|rester|be|stay|remain|support|run (?:on|in|with)|"
     r"have|use|keep|go|live|fail|return|include|avoid)\b \S"
 )
@@ -62,7 +65,8 @@ _ONLY_THERE = _rx(
     r"must |will |can )?(?:only|never) (?!been\b|had\b|a\b|the\b|\w+ed\b)\w+ \S+ \S"
 )
 _DOUBTS_A_WORD = _rx(
-    r"(?:i['’]?m )?not (?:sure|convinced|sold)(?: (?:if|that|whether|about))? .{2,80}\b(?:word|name|term|naming|wording|place|"
+    r"(?:i['’]?m )?not (?:sure|convinced|sold)(?: (?:if|that|whether|about))? .{2,80}\b(?:word|name|term|"
+    r"naming|wording|place|"
     r"way|idea|approach|abstraction)\b|"
     r"i (?:don['’]?t|do not) (?:think|like) .{2,60}\b(?:word|name|term|naming|wording|idea|approach|should|belongs?|need)\b"
 )
@@ -94,6 +98,41 @@ def explains_a_way(statement: Statement) -> bool:
     """Whether a person says how things are done and why: "we use go-git explicitly in other places to not depend on …"."""
     core = statement.core.lstrip("(")
     return bool(_HABIT.match(core)) and bool(_EXPLAINED.search(core)) and not statement.is_question
+
+
+_ARROW = _rx(r"\S .{0,120}(?:->|→|=>) ?\S")
+_REPORTS = _rx(
+    r"(?:i(?:['’]ve| have)?|we(?:['’]ve| have)?) (?:just |already |also |now )?(?:\w+ed|ran|did|got|saw|"
+    r"see|get|found|tried|had|made|"
+    r"took|went|know|mean|guess|wonder|looked|thought)\b|"
+    r"(?:here|there|this|that|it|these|they|what|sorry|thanks|great|j['’]ai|voici|c['’]est)\b|"
+    r".*\b(?:error|errors|exception|"
+    r"traceback|failing|fails|failed|crash|crashes|broken|still|weird|strange|wondering|curious|erreur)\b"
+)
+_PRESENT_WAY = _rx(
+    r"(?:(?:and |so |then |now |but |in this \w+ |on \w+ |even if [^,]{3,80},? |if [^,]{3,120},? |"
+    r"when(?:ever)? [^,]{3,120},? |for "
+    r"[^,]{3,60},? )*)(?:we|it|they|the [\w`./-]+(?: [\w`./-]+){0,3}|both|each|every \w+|"
+    r"all \w+) (?:should(?:n['’]t| not)?|must(?:n['’]t|"
+    r" not)?|will|won['’]t|shall|can(?:not|['’]t)?|(?:only |always |never |just )?(?:create|use|keep|look|"
+    r"clean|want|store|write|read|"
+    r"run|go|get|match|continue|commit|depend|need|fall|count|carry|stay|remain|return|happen|work)e?s?)\b \S"
+)
+LEAST_WAY_WORDS = 8
+
+
+def lays_down(statement: Statement) -> bool:
+    """Whether a person in mid-session says how a thing works or is to work: the present tense of a design.
+
+    "We create branches with a suffix, the first is 1", "x --local -> creates the wrapper". A report of what was done or
+    seen, a complaint and small talk lay down nothing.
+    """
+    core = statement.core.lstrip("(- ")
+    if statement.is_question or _REPORTS.match(core) or _NO_DETAIL.search(core):
+        return False
+    if _ARROW.match(core) and names_something(core):
+        return True
+    return len(core.split()) >= LEAST_WAY_WORDS and bool(_PRESENT_WAY.match(core))
 
 
 def states_how(statement: Statement, *, asked: bool) -> bool:
