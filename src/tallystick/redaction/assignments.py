@@ -86,6 +86,8 @@ def _assignment(family: str) -> Finder:
         if assigned is None:
             return None
         rest, separator, quote, value = assigned.groups()
+        if separator.isspace() and "--" not in text[max(0, start - 48) : start]:
+            return None  # prose; a blank assigns to an option alone
         first = assigned.end()
         if quote is not None:
             body = _BODIES[quote].match(text, first)

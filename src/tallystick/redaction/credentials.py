@@ -15,7 +15,7 @@ def _bearer(text: str, start: int, end: int) -> Found | None:
     value = _BEARER.match(text, end - 1)
     if value is None or not begins(text, start) or not any(letter.isdigit() for letter in value[1]):
         return None
-    return Found(value.start(1), value.end(1), "bearer-token", 0)
+    return Found(value.start(1), value.end(1), "bearer-token", 1)
 
 
 def _basic(text: str, start: int, end: int) -> Found | None:

@@ -1,6 +1,6 @@
 """Passwords that a program's own short option takes: ``curl -u user:…``, ``mysql -p…``, ``sshpass -p …`` (EVID.9).
 
-The option is what is looked for; the program is then sought before it in the same command, within a bounded distance.
+The program is what is looked for; its option is then sought after it in the same command, within a bounded distance.
 """
 
 from __future__ import annotations
@@ -9,65 +9,91 @@ import re
 from typing import NamedTuple
 
 from tallystick.redaction.assignments import is_reference
-from tallystick.redaction.found import Finder, Found, begins
+from tallystick.redaction.found import MARK, Finder, Found, begins
 
 _REACH = 300
 """Characters between a program's name and its option."""
-_LINE_END = re.compile(r"(?<!\\)\n")
-_COMMAND_END = re.compile(r"(?<!\\)\n|[;|&]")
-_VALUE = r"(?:\\{0,3}[\"'](?P<quoted>[^\"'\\\n]{3,128})|(?P<plain>[^\s\"'<>{}()\\;|&`]{3,128}))"
-_PORTS = frozenset("0123456789.:/")
-
-
-class _Option(NamedTuple):
-    """One option of some programs."""
-
-    literal: str
-    programs: tuple[str, ...]
-    value: re.Pattern[str]
-    """What follows the literal, the password in its groups ``quoted`` or ``plain``."""
-    ends: re.Pattern[str]
-    """What may not stand between program and option."""
-
-
-_USER = re.compile(
+_TRIES = 4
+"""This many places where the option could stand are looked at."""
+_VALUE = r"(?:\\{0,3}[\"'](?P<quoted>[^\"'\\\n]{3,128})|(?P<plain>[^\s\"'<>{}()\\;|&`$][^\s\"'<>{}()\\;|&`]{2,127}))"
+_USER_AND = re.compile(
     r"[ =]{0,2}(?:\\{0,3}[\"'][^\s:\"'$<\\]{1,64}:(?P<quoted>[^\"'$<{\\\n]{3,128})"
     r"|[^\s:\"'$<\\-][^\s:\"'$<\\]{0,63}:(?P<plain>[^\s\"'$<{\\]{3,128}))"
 )
-_SPACED = re.compile(" {1,2}" + _VALUE)
 _TIGHT = re.compile(_VALUE)
+_APART = re.compile(" {1,2}" + _VALUE)
+_EITHER = re.compile(" {0,2}" + _VALUE)
+_PORTS = frozenset("0123456789.:/")
+_LINE_END = "\n"
+_COMMAND_END = "\n;|&"
+
+
+class _Option(NamedTuple):
+    """An option that takes a password, and the programs that have it."""
+
+    programs: tuple[str, ...]
+    literals: tuple[str, ...]
+    value: re.Pattern[str]
+    """What follows the literal, the password in its groups ``quoted`` or ``plain``."""
+    ends: str
+    """Characters that may not stand between program and option."""
+    kind: str
+
+
+_MYSQL = (
+    "mysql ",
+    "mysqldump ",
+    "mysqladmin ",
+    "mysqlimport ",
+    "mysqlsh ",
+    "mariadb ",
+    "mariadb-dump ",
+    "mariadb-admin ",
+)
 _OPTIONS = (
-    _Option(" -u", ("curl ",), _USER, _LINE_END),
-    _Option("--user", ("curl ",), _USER, _LINE_END),
-    _Option(
-        " -p",
-        ("mysql ", "mysqldump ", "mysqladmin ", "mysqlimport ", "mysqlsh ", "mariadb ", "mariadb-dump "),
-        _TIGHT,
-        _COMMAND_END,
-    ),
-    _Option(" -p", ("sshpass ", "docker login ", "podman login ", "registry login "), _SPACED, _COMMAND_END),
-    _Option(" -p", ("sshpass ",), _TIGHT, _COMMAND_END),
-    _Option(" -a", ("redis-cli ",), _SPACED, _COMMAND_END),
+    _Option(("curl ",), (" -u", " --user"), _USER_AND, _LINE_END, "basic-auth"),
+    _Option(_MYSQL, (" -p",), _TIGHT, _COMMAND_END, "password"),
+    _Option(("sshpass ",), (" -p",), _EITHER, _COMMAND_END, "password"),
+    _Option(("docker login ", "podman login ", "registry login "), (" -p",), _APART, _COMMAND_END, "password"),
+    _Option(("redis-cli ",), (" -a",), _APART, _COMMAND_END, "password"),
 )
 
 
-def _finder(options: tuple[_Option, ...]) -> Finder:
+def _finder(option: _Option) -> Finder:
     def find(text: str, start: int, end: int) -> Found | None:
-        before = text[max(0, start - _REACH) : start + 1]
-        for option in options:
-            at = max([before.rfind(program) for program in option.programs])
-            if at < 0 or not begins(before, at) or option.ends.search(before, at):
-                continue
-            value = option.value.match(text, end)
-            group = value.lastgroup if value else None
-            if value and group and not is_reference(value[group]) and not _PORTS.issuperset(value[group]):
-                return Found(*value.span(group), "basic-auth" if option.value is _USER else "password", 1)
+        if not begins(text, start):
+            return None
+        limit = _command_end(text, end, option.ends)
+        for literal in option.literals:
+            at = text.find(literal, end - 1, limit)
+            for _ in range(_TRIES):
+                if at < 0:
+                    break
+                value = option.value.match(text, at + len(literal))
+                group = value.lastgroup if value else None
+                if value and group and MARK in value[group]:
+                    return None
+                if value and group and not is_reference(value[group]) and not _PORTS.issuperset(value[group]):
+                    return Found(*value.span(group), option.kind, 1)
+                at = text.find(literal, at + 1, limit)
         return None
 
     return find
 
 
+def _command_end(text: str, start: int, ends: str) -> int:
+    """Where the command is over that goes on at ``start``, at most ``_REACH`` on; a line that ends in ``\\`` goes on."""
+    limit = start + _REACH
+    for end in ends:
+        at = text.find(end, start, limit)
+        for _ in range(_TRIES):
+            if at < 0 or end != "\n" or text[at - 1] != "\\":
+                break
+            at = text.find(end, at + 1, limit)
+        limit = at if at >= 0 else limit
+    return limit
+
+
 def finders() -> list[tuple[str, Finder]]:
-    """Each literal that such an option is written with."""
-    literals = dict.fromkeys(option.literal for option in _OPTIONS)
-    return [(literal, _finder(tuple(o for o in _OPTIONS if o.literal == literal))) for literal in literals]
+    """The name of each program that has such an option."""
+    return [(program, _finder(option)) for option in _OPTIONS for program in option.programs]
