@@ -193,6 +193,10 @@ class Appender:
             self.flush()
         return self._rows
 
+    def same(self, key: bytes) -> int | None:
+        """The newest claim filed under a keyed digest. Nothing gathered has to be written for it, since filing never waits."""
+        return self._rows.same(key)
+
     def add(
         self,
         kind: str,
@@ -212,7 +216,7 @@ class Appender:
         digests = []
         for name in sorted(bodies):
             salt, body = self.salt(), bodies[name]
-            self._parts.append(PartRow(seq, name, salt, body))
+            self._parts.append(tuple.__new__(PartRow, (seq, name, salt, body)))
             digests.append((name, part_digest(salt, body)))
         entry = Entry(
             self._trail,
