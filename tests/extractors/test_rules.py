@@ -56,7 +56,8 @@ def session(*said: tuple[Origin, str] | Event) -> list[Event]:
 
 
 def offered(events: Iterable[Event], facts: SessionFacts = FACTS) -> list[Candidate]:
-    extractor = RulesExtractor()
+    """Everything that the rules recognise, before the last look at what is worth noting."""
+    extractor = RulesExtractor(worth=lambda _: True)
     found = [candidate for each in events for candidate in extractor.offer(each, facts)]
     return found + list(extractor.close())
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tallystick.extractors import (
     rules_accepted,
@@ -34,6 +34,7 @@ from tallystick.extractors.rules_statements import (
     plain_words,
     statements,
 )
+from tallystick.extractors.rules_worth import worth_noting
 from tallystick.model.claim import About, Candidate, ClaimKind
 from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts, Status
 
@@ -64,7 +65,9 @@ class RulesExtractor:
 
     name = "rules/1"
 
-    def __init__(self) -> None:
+    def __init__(self, worth: Callable[[Candidate], bool] = worth_noting) -> None:
+        """``worth`` has the last word on each candidate."""
+        self._worth = worth
         self._closing: Event | None = None
         self._person_asked = False
         self._answered_before = False
@@ -169,7 +172,7 @@ class RulesExtractor:
 
     def _settled(self, closing: list[Statement], closed: Event, *, accepted: bool, changed: str) -> Iterator[Candidate]:
         """The listed values that the closing message settles, the first of each label, at most twenty in a session."""
-        drafts = drafted(closed.text) if accepted else []
+        drafts = [each for each in drafted(closed.text) if names_something(each.plain)] if accepted else []
         values = rules_accepted.settled(closing, drafts, accepted=accepted)
         given = 0
         for each in rules_accepted.without_changed(values, changed):
@@ -236,6 +239,8 @@ class RulesExtractor:
 
     def _fresh(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
         for candidate in candidates:
+            if not self._worth(candidate):
+                continue
             key = f"{candidate.kind}:{' '.join(candidate.text.lower().split())}"
             if key in self._seen:
                 continue
