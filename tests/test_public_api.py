@@ -47,7 +47,7 @@ COMMANDS_TODAY = (
     "ingest brief recall remember quote outcome why replay revise retract undo verify checkpoint export import doctor"
     " demo"
 )
-TAKES_AS_OF = {"brief", "recall", "why", "replay"}
+TAKES_AS_OF = {"brief", "outcome", "quote", "recall", "replay", "why"}
 
 
 @pytest.mark.parametrize("module", sorted(NAMES))

@@ -3,8 +3,8 @@
 A label is found when a candidate of the same session and kind has a quote that shares at least half of the shorter
 quote's words (each word counted as often as it occurs) with the label's quote, and stands on the same record or on one of
 the neighbouring two; or on a record where the label says that the same was said again, and shares half its words with the
-label's quote and note together (Codex writes every turn twice, so the twin of a label is up to two lines away). ``recall_any_kind``
-drops the condition on the kind: the same choice is often told once as a decision and once as an outcome.
+label's quote and note together (Codex writes every turn twice, so the twin of a label is up to two lines away).
+``recall_any_kind`` drops the condition on the kind: the same choice is often told once as a decision and once as an outcome.
 
     python benchmarks/quality/extraction.py ../shared                     recall on the development labels
     python benchmarks/quality/extraction.py ../shared --labels b          recall on set b; a to c were tuned on, d is held out
