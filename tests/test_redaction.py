@@ -376,7 +376,7 @@ STAYS = [
     "awk '{print $1$2}'",
     "xai-org-some-long-package-name-here",
     "lndXiFRR7YaHWtqh0zH_k0Bbzb-R1Lzu_r8_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz",
-    "k0Bbzb-RLzusiXllxC_r8_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz",
+    "RLzusiXllxC_r8_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz",
     "zero\u200bwidth and soft\u00adhyphen words",
     '"integrity": "sha1-' + BODY[:27] + '="',
 ]
@@ -442,7 +442,7 @@ PIECES = st.sampled_from(
 @example("".join(token for _, token in TOKENS))
 @example("\n".join(before + secret + after for _, before, secret, after in ASSIGNMENTS))
 @example("TOKEN=TOKEN=TOKEN=abcdef123456")
-@example("mysql -phunter2 -phunter3 -phunter4")
+@example("mysql" + " -phunter2" * 9)
 @example("https://ghp_" + BODY[:36] + "@github.com")
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     """EVID.9: `redact(redact(x)) == redact(x)`, and the second time counts nothing."""
