@@ -240,11 +240,11 @@ class _SourceRead:
                 self._observation.take(content._replace(uid=event), facts)
 
     def _take(self, event: Event) -> None:
+        facts = self._reader.facts
+        place = event_id(facts.harness, facts.native_id, facts.thread, event.uid)
         event, redacted = redact_event(event, emails=self._tools.redact_emails)
         if redacted:
             self._report.counts.update({f"redacted:{kind}": n for kind, n in redacted.items()})
-        facts = self._reader.facts
-        place = event_id(facts.harness, facts.native_id, facts.thread, event.uid)
         self._observation.take(event._replace(uid=place), facts)
         self._slice.append((place, event))
         self._slice_bytes += len(event.text)
