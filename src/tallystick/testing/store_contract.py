@@ -38,7 +38,7 @@ def said(appender: Appender, text: str, holder: str = HOLDER) -> int:
     return appender.add(EntryKind.ASSERTED, {"facets": facets, "text": text.encode()}, holder=holder)
 
 
-class Stopped(Exception):  # noqa: N818
+class Stopped(Exception):
     """Raised by tests in the middle of a write."""
 
 
