@@ -34,7 +34,7 @@ from tallystick.extractors.rules_statements import (
     plain_words,
     statements,
 )
-from tallystick.extractors.rules_worth import worth_noting
+from tallystick.extractors.rules_worth import gives_a_reason, worth_noting
 from tallystick.model.claim import About, Candidate, ClaimKind
 from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts, Status
 
@@ -68,6 +68,7 @@ class RulesExtractor:
     def __init__(self, worth: Callable[[Candidate], bool] = worth_noting) -> None:
         """``worth`` has the last word on each candidate."""
         self._worth = worth
+        self._strict = worth is worth_noting
         self._closing: Event | None = None
         self._person_asked = False
         self._answered_before = False
@@ -193,7 +194,11 @@ class RulesExtractor:
             return
         spoken = statements(message.text)
         for report in rules_report.on_the_way(spoken):
-            self._turn += _understood(report, spoken, message)
+            self._turn += [
+                each
+                for each in _understood(report, spoken, message)
+                if each.kind is ClaimKind.FACT or gives_a_reason(each.text) or not self._strict
+            ]
         kept = [
             [each for each in self._turn if (each.kind is ClaimKind.FACT) is is_fact][-MAX_OF_A_TURN:]
             for is_fact in (True, False)

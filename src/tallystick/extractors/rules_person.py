@@ -241,8 +241,6 @@ def person_kind(statement: Statement, setting: Setting) -> ClaimKind | None:
         return ClaimKind.OPEN_LOOP
     if _decides(statement, setting) or _says_how(statement, setting):
         return ClaimKind.DECISION
-    if setting.answered_before and rules_steering.lays_down(statement):
-        return ClaimKind.DECISION
     return ClaimKind.FACT if outright is ClaimKind.FACT or _ABOUT_STATE.match(core) else None
 
 

@@ -100,41 +100,6 @@ def explains_a_way(statement: Statement) -> bool:
     return bool(_HABIT.match(core)) and bool(_EXPLAINED.search(core)) and not statement.is_question
 
 
-_ARROW = _rx(r"\S .{0,120}(?:->|→|=>) ?\S")
-_REPORTS = _rx(
-    r"(?:i(?:['’]ve| have)?|we(?:['’]ve| have)?) (?:just |already |also |now )?(?:\w+ed|ran|did|got|saw|"
-    r"see|get|found|tried|had|made|"
-    r"took|went|know|mean|guess|wonder|looked|thought)\b|"
-    r"(?:here|there|this|that|it|these|they|what|sorry|thanks|great|j['’]ai|voici|c['’]est)\b|"
-    r".*\b(?:error|errors|exception|"
-    r"traceback|failing|fails|failed|crash|crashes|broken|still|weird|strange|wondering|curious|erreur)\b"
-)
-_PRESENT_WAY = _rx(
-    r"(?:(?:and |so |then |now |but |in this \w+ |on \w+ |even if [^,]{3,80},? |if [^,]{3,120},? |"
-    r"when(?:ever)? [^,]{3,120},? |for "
-    r"[^,]{3,60},? )*)(?:we|it|they|the [\w`./-]+(?: [\w`./-]+){0,3}|both|each|every \w+|"
-    r"all \w+) (?:should(?:n['’]t| not)?|must(?:n['’]t|"
-    r" not)?|will|won['’]t|shall|can(?:not|['’]t)?|(?:only |always |never |just )?(?:create|use|keep|look|"
-    r"clean|want|store|write|read|"
-    r"run|go|get|match|continue|commit|depend|need|fall|count|carry|stay|remain|return|happen|work)e?s?)\b \S"
-)
-LEAST_WAY_WORDS = 8
-
-
-def lays_down(statement: Statement) -> bool:
-    """Whether a person in mid-session says how a thing works or is to work: the present tense of a design.
-
-    "We create branches with a suffix, the first is 1", "x --local -> creates the wrapper". A report of what was done or
-    seen, a complaint and small talk lay down nothing.
-    """
-    core = statement.core.lstrip("(- ")
-    if statement.is_question or _REPORTS.match(core) or _NO_DETAIL.search(core):
-        return False
-    if _ARROW.match(core) and names_something(core):
-        return True
-    return len(core.split()) >= LEAST_WAY_WORDS and bool(_PRESENT_WAY.match(core))
-
-
 def states_how(statement: Statement, *, asked: bool) -> bool:
     """Whether a person's statement says how something is to be; ``asked``: the agent had asked for it."""
     if statement.is_question or _NO_DETAIL.search(statement.core):

@@ -48,6 +48,27 @@ _JUDGES_LINT = _rx(r".*\b(?:linter|false positive|duplication)\b")
 LEAST_WORDS = 6
 
 
+_TASK = _rx(
+    r"(?:please |can you |could you |can we |could we |also |just |let['’]s |i want you to |we need to )*(?:print|reduce|"
+    r"simplify|implement|implémente[rz]?|update|improve|fix|write|document|test|clean|check|ensure|break|import|add|review|refactor)\b"
+)
+_CONSTRAINS = _rx(
+    r".*\b(?:instead|only|not|without|never|always|for now|rather|default|because|since|if|when|unless|so that|automatically|"
+    r"explicitly|should|must|plutôt|sans|seulement|jamais)\b"
+)
+_MENU = _rx(
+    r"(?:créer|create|ajouter|add) (?:des |some )?(?:action )?items\b|valider le\b|lancer le\b|passer à\b|continuer\b"
+)
+_MUSES = _rx(
+    r"(?:not sure|the assumption|but the tricky|do we need|i guess|\(just)\b|if only\b|the file system matches\b"
+)
+
+
+def gives_a_reason(text: str) -> bool:
+    """Whether a text says why, or over what, or to what end."""
+    return _CHOSEN.search(text) is not None
+
+
 def worth_noting(candidate: Candidate) -> bool:
     """Whether the candidate can be understood and used by somebody who was not there."""
     text = candidate.text if _NOTICE.match(candidate.text) else without_lead(candidate.text)
@@ -68,11 +89,15 @@ def worth_noting(candidate: Candidate) -> bool:
 
 def _worth_deciding(candidate: Candidate, text: str, words: int) -> bool:
     if candidate.origin is Origin.USER:
-        if _ASKS.match(text) or (_REFERS.match(text) and words < 2 * LEAST_WORDS):
+        if _ASKS.match(text) or _MUSES.match(text) or (_REFERS.match(text) and words < 2 * LEAST_WORDS):
+            return False
+        if _TASK.match(text) and not _CONSTRAINS.match(text):
             return False
         if text.rstrip().endswith("?") and not names_something(text):
             return False
         return words >= LEAST_WORDS or names_something(text)
+    if _MENU.match(text):
+        return False
     if _ANNOUNCES.match(text):
         return bool(_CHOSEN.search(text)) and names_something(text)
     return not (_REFERS.match(text) or _JUDGES_LINT.match(text))
