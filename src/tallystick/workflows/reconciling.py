@@ -111,7 +111,9 @@ class Reconciler:
         known: dict[bytes, int] = {}
         for certified, key in zip(said, keys, strict=True):
             for each in (key, *self._about_key(certified.candidate)):
-                if key not in known and (claim := rows.same(each)) is not None:
+                claim = rows.same(each) if key not in known else None
+                # The key only finds it; whether it says the same is for its own words to tell.
+                if claim is not None and (each != key or _text(rows, claim) == certified.candidate.text):
                     known[key] = claim
         return known
 
