@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tallystick.verifiers.programs import GH, PROGRAMS, SUBCOMMANDS, CommandKind, script_kind, task_kind
+from tallystick.verifiers.narrowing import act, narrowed, pretends, pretends_by_variable, surroundings
+from tallystick.verifiers.programs import GH, PROGRAMS, SUBCOMMANDS, CommandKind, is_test_name, script_kind, task_kind
 from tallystick.verifiers.shell import SimpleCommand, simple_commands
 
 __all__ = ["Action", "CommandKind", "actions"]
@@ -32,13 +33,15 @@ class Action(NamedTuple):
     task: str = ""
     """Subcommand or task (``commit``, ``test:ci``), empty where the program has none."""
     selection: str = ""
-    """What narrows a test run: the value of ``-k``, ``-run``, ``-t``, ``--grep`` …"""
+    """What narrows a test run: the value of ``-k``, ``-run``, ``-t``, ``--grep`` …, ``--last-failed`` itself."""
     hidden: bool = False
     """The line's exit status does not show this action's: it feeds a pipe, or its failure is caught."""
     vacuous: bool = False
     """It only pretends: ``--dry-run``, ``--help``, ``--collect-only``, ``--version``."""
     tree: str = ""
     """Folder it works in, as given by ``cd`` or ``-C``; empty where none is."""
+    package: str = ""
+    """The one package of a workspace that a test run is limited to (``cargo test -p x``); among the targets too."""
 
     @property
     def identity(self) -> tuple[str, str, tuple[str, ...], str]:
@@ -202,13 +205,33 @@ def _read(one: SimpleCommand) -> list[Action]:
     found = [Action(CommandKind.CREATE, "redirect", (_cut(path),)) for path in one.writes[:MAX_TARGETS]] + [
         Action(CommandKind.EDIT, "redirect", (_cut(path),)) for path in one.appends[:MAX_TARGETS]
     ]
-    words = one.words[_peeled(one.words) :]
+    peeled = _peeled(one.words)
+    words = one.words[peeled:]
     if words:
-        action = _action(_program(words[0]), words)
+        action = _surrounded(_action(_program(words[0]), words), one.words[:peeled], words)
         if one.body:
             action = _with_body(action, one.body)
         found.insert(0, action)
     return found
+
+
+def _surrounded(action: Action, front: tuple[str, ...], words: tuple[str, ...]) -> Action:
+    """An action with what stands in front of its program, and the folder that its options give."""
+    if pretends_by_variable(front) or pretends_by_variable(words[1:]):
+        action = action._replace(vacuous=True)
+    if action.kind is not CommandKind.TEST:
+        return action
+    package, tree, variable = surroundings(front)
+    if action.program in _TASKED or action.program in SUBCOMMANDS:
+        _, own, own_variable = surroundings(words)
+        tree, variable = tree or own, variable or own_variable
+    targets = (*action.targets, package) if package else action.targets
+    return action._replace(
+        targets=targets,
+        package=action.package or package,
+        tree=action.tree or _cut(tree),
+        selection=_cut(f"{action.selection} {variable}".strip()),
+    )
 
 
 _WRITING = ("write_text(", ".write(", "writeFileSync(", "write_bytes(", "File.write(")
@@ -234,14 +257,22 @@ def _targets(words: list[str]) -> tuple[str, ...]:
     return tuple(_cut(word.strip()) for word in words[:MAX_TARGETS] if word.strip())
 
 
+def is_script(action: Action) -> bool:
+    """Whether a test run is told by the name of a script alone, and not by a program that is known to test."""
+    return action.program not in PROGRAMS and action.program not in SUBCOMMANDS and action.program not in _TASK_NAMES
+
+
+def is_test_file(action: Action) -> bool:
+    """Whether a script is itself a test (``python test_a.py``), and no shell script that may run some."""
+    script = action.targets[0] if action.program in _SCRIPTED and action.targets else action.program
+    return not script.endswith((".sh", ".bash")) and is_test_name(script)
+
+
 _PYTHON = re.compile(r"(?:python|pypy)\d{0,2}(?:\.\d{1,2})?$")
-_SELECTING = frozenset(("-k", "-run", "--run", "-t", "--testNamePattern", "--test-name-pattern", "-g", "--grep",
-                        "--filter", "-e", "--example", "-m", "--tests"))  # fmt: skip
-_VACUOUS = frozenset(("--dry-run", "--help", "-h", "--version", "--collect-only", "--co", "--listTests", "--list",
-                      "-n=1", "--no-run", "-V"))  # fmt: skip
 _TASKED = frozenset(("npm", "pnpm", "yarn", "bun", "mise", "rtx", "make", "gmake", "just", "task", "rake", "gradle",
                      "gradlew", "mvn", "mvnw", "nox", "invoke", "inv", "grunt", "gulp", "ant", "sbt", "turbo", "nx",
                      "rails", "artisan", "deno", "lein", "doit", "earthly", "moon", "pnpm-run"))  # fmt: skip
+_TASK_NAMES = _TASKED | {"manage.py"}
 _TASK_VALUE_OPTIONS = frozenset(("-C", "-f", "-j", "-s", "-p", "-w", "--prefix", "--filter", "-E", "--cwd", "-F",
                                  "--file", "--directory", "--workspace", "-P", "-pl", "--session"))  # fmt: skip
 
@@ -252,7 +283,6 @@ def _action(program: str, words: tuple[str, ...]) -> Action:
         return _python(words)
     if program in ("pip3", "pip"):
         program = "pip"
-    vacuous = any(word in _VACUOUS for word in words[1:40]) and (program in PROGRAMS or program in SUBCOMMANDS)
     if program == "git":
         action = _git(words)
     elif program == "gh":
@@ -269,25 +299,17 @@ def _action(program: str, words: tuple[str, ...]) -> Action:
         action = _plain(PROGRAMS[program], program, words)
     else:
         action = _plain(script_kind(words[0]), program, words)
-    return action._replace(vacuous=vacuous or action.vacuous)
+    vacuous = pretends(action.kind, program, words) or action.vacuous
+    return action._replace(vacuous=vacuous, kind=act(action.kind, program, action.task, action.targets))
 
 
 def _plain(kind: CommandKind, program: str, words: tuple[str, ...], task: str = "", start: int = 1) -> Action:
     """An action whose targets are its words from ``start`` on that are no options; ``-k x`` narrows it."""
-    targets: list[str] = []
-    selection = ""
-    at = start
-    while at < len(words):
-        word = words[at]
-        if kind is CommandKind.TEST and word in _SELECTING and at + 1 < len(words):
-            selection = words[at + 1]
-            at += 1
-        elif kind is CommandKind.TEST and word.startswith(("-run=", "--filter=", "--grep=", "-k=")):
-            selection = word.split("=", 1)[1]
-        elif word and not word.startswith(("-", "+")) and word not in ("{}", "\\;"):
-            targets.append(word)
-        at += 1
-    return Action(kind, program, _targets(targets), task, _cut(selection))
+    if kind is CommandKind.TEST:
+        run = narrowed(program, words, start)
+        return Action(kind, program, _targets(run.targets), task, _cut(run.selection), package=_cut(run.package))
+    named = [w for w in words[start:] if w and not w.startswith(("-", "+")) and w not in ("{}", "\\;")]
+    return Action(kind, program, _targets(named), task)
 
 
 def _python(words: tuple[str, ...]) -> Action:
@@ -361,7 +383,7 @@ def _git_exception(verb: str, rest: tuple[str, ...], kind: CommandKind) -> Comma
         return CommandKind.UNDO
     if verb == "checkout" and ("--" in rest or "." in rest or any("." in w and "/" in w for w in rest[:3])):
         return CommandKind.UNDO
-    if verb == "reset" and "--hard" not in rest:
+    if verb == "reset" and not any(word in ("--hard", "--keep", "--merge") for word in rest):
         return CommandKind.STAGE
     if verb == "stash" and rest[:1] in (("list",), ("show",)):
         return CommandKind.LIST
@@ -445,6 +467,11 @@ def _task(program: str, words: tuple[str, ...]) -> Action:
     return action
 
 
+_LEADING_VALUES = frozenset(("-C", "--manifest-path", "--directory", "--app", "--context", "-n", "--namespace",
+                             "--kubeconfig", "--stage", "--cwd", "--stack", "--project"))  # fmt: skip
+"""Options in front of a subcommand whose value is no subcommand."""
+
+
 def _subcommand(program: str, words: tuple[str, ...]) -> Action:
     """A program that says by its first argument what it does."""
     table = SUBCOMMANDS[program]
@@ -452,6 +479,8 @@ def _subcommand(program: str, words: tuple[str, ...]) -> Action:
         if word in table:
             kind = table[word]
             break
+        if words[at - 1] in _LEADING_VALUES:
+            continue
         if not word.startswith(("-", "+")):
             kind, at = CommandKind.RUN, at
             break
@@ -461,6 +490,4 @@ def _subcommand(program: str, words: tuple[str, ...]) -> Action:
     if program == "uv" and word == "pip" and start < len(words):
         kind = CommandKind.INSTALL if words[start] == "install" else CommandKind.LIST
         start += 1
-    if program == "cargo" and kind is CommandKind.TEST and "--" in words:
-        words = words[: words.index("--")]
     return _plain(kind, program, words, word, start)

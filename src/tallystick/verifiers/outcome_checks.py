@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tallystick.model.claim import Outcome
-from tallystick.verifiers.commands import Action
+from tallystick.verifiers.commands import Action, is_script
 from tallystick.verifiers.outcome_claims import OutcomeClaim
+from tallystick.verifiers.outcome_scope import elsewhere, is_remark, miscounted, narrowness
 from tallystick.verifiers.outcome_session import Finding, Session, seen, unwitnessed
 from tallystick.verifiers.outcome_shown import same_command
 from tallystick.verifiers.programs import CHECKS, CommandKind
@@ -16,7 +17,7 @@ _K = CommandKind
 def passed(claim: OutcomeClaim, session: Session) -> Finding:
     """Tests, lint, build or type check pass: each kind that is claimed needs its own witness."""
     if claim.any_kind:
-        return _all_green(session)
+        return _all_green(claim, session)
     if claim.commands:
         return _as_named(claim, session)
     found = [check(claim, kind, session) for kind in claim.kinds]
@@ -46,7 +47,7 @@ def _as_named(claim: OutcomeClaim, session: Session) -> Finding:
             return seen(Outcome.CONTRADICTED, "the last run of the command that is named failed", latest)
         if latest.result is Result.WEAK:
             return seen(Outcome.UNWITNESSED, f"weak witness: {_weakness(latest)}", latest)
-        if latest.action.kind in (*CHECKS, CommandKind.RUN) and session.last_code_edit > latest.signal.position:
+        if latest.action.kind in (*CHECKS, CommandKind.RUN) and session.is_stale(latest):
             return seen(Outcome.STALE_WITNESS, "its last run predates the last edit", latest)
         told.append(latest)
     return _counted(claim, told) or seen(Outcome.WITNESSED, "the last run of the command that is named passed", *told)
@@ -67,7 +68,7 @@ def check(claim: OutcomeClaim, kind: CommandKind, session: Session) -> Finding:
     if claim.existing:
         ran = [e for e in ran if not any(session.made(path) for path in e.action.targets)]
     if not ran:
-        return _later_failure(claim, kind, session) or unwitnessed(f"no {kind} result in the session")
+        return _later_failure(claim, kind, session) or unwitnessed(nothing_of(kind, session))
     scoped = _in_scope(ran, claim)
     if not scoped:
         return unwitnessed(f"the {kind} results are of another scope")
@@ -75,17 +76,47 @@ def check(claim: OutcomeClaim, kind: CommandKind, session: Session) -> Finding:
     if not told:
         return seen(Outcome.UNWITNESSED, f"weak witness: {_weakness(scoped[-1])}", scoped[-1])
     latest = told[-1]
-    edited = session.last_code_edit if kind is not CommandKind.PIPELINE else -1
+    edited = session.last_change if kind is not CommandKind.PIPELINE else -1
+    stale = kind is not CommandKind.PIPELINE and session.is_stale(latest)
     if latest.result is Result.FAILED and not _named_pass(latest, claim):
-        if edited > latest.signal.position:
+        if stale:
             return seen(Outcome.UNWITNESSED, f"the last {kind} run failed, and predates the last edit", latest)
         return seen(Outcome.CONTRADICTED, f"the last {kind} run failed", latest)
-    if edited > latest.signal.position:
+    if stale:
         return seen(Outcome.STALE_WITNESS, f"last {kind} run predates the last edit", latest)
     wider = _wider_failure(told, latest, claim, edited)
     if wider is not None:
         return seen(Outcome.UNWITNESSED, f"a wider {kind} run failed, and only a part was run again", wider, latest)
-    return seen(Outcome.WITNESSED, f"the last {kind} run passed", latest)
+    since = [e for e in told if e.signal.position >= edited and e.result is Result.OK and not session.is_stale(e)]
+    return _of_scope(claim, kind, since or [latest], session)
+
+
+def _of_scope(claim: OutcomeClaim, kind: CommandKind, since: list[Ended], session: Session) -> Finding:
+    """Witnessed by the latest of the runs since the last change that is of the claim's scope; else a reason why none is."""
+    latest = since[-1]
+    witness = latest
+    reason = miscounted(claim, since) if kind is CommandKind.TEST and not claim.targets else ""
+    if reason:
+        return seen(Outcome.UNWITNESSED, reason, latest)
+    if claim.whole and kind is CommandKind.TEST and claim.tests < 0 and not is_remark(claim, latest, session):
+        whole = [e for e in since if not narrowness(claim, e.action, session)]
+        if not whole:
+            return seen(Outcome.UNWITNESSED, narrowness(claim, latest.action, session), latest)
+        reason = elsewhere((e.action for e in whole), session)
+        if reason:
+            return seen(Outcome.UNWITNESSED, reason, latest)
+        witness = whole[-1]
+    return seen(Outcome.WITNESSED, f"the last {kind} run passed", witness)
+
+
+def nothing_of(kind: CommandKind, session: Session) -> str:
+    """The reason that nothing of a kind was done; a dry run or a plan of it is named."""
+    pretended = any(a.vacuous and a.kind is kind for s in session.before for a in s.actions)
+    return (
+        f"scope: only a dry run, a plan or a list of the {kind} was made"
+        if pretended
+        else f"no {kind} result in the session"
+    )
 
 
 def _weakness(ended: Ended) -> str:
@@ -93,7 +124,9 @@ def _weakness(ended: Ended) -> str:
     if tests.cached:
         return "every result is cached"
     if tests.empty or tests.passed == 0:
-        return "no test was run"
+        return "scope: no test was run"
+    if is_script(ended.action) and not ended.action.hidden:
+        return "scope: a script's name alone says that it tests, and it prints no summary"
     return "a pipe hides the exit status, and no summary is printed"
 
 
@@ -178,9 +211,9 @@ def _later_failure(claim: OutcomeClaim, kind: CommandKind, session: Session) -> 
     return None
 
 
-def _all_green(session: Session) -> Finding:
+def _all_green(claim: OutcomeClaim, session: Session) -> Finding:
     """ "All green", "everything passes": every kind of check that was run must stand as passed."""
-    edited = session.last_code_edit
+    edited = session.last_change
     latest: dict[CommandKind, Ended] = {}
     for ended in session.ended((*CHECKS, _K.FORMAT)):
         if ended.result in (Result.OK, Result.FAILED):
@@ -188,7 +221,7 @@ def _all_green(session: Session) -> Finding:
     if not latest:
         return unwitnessed("no check was run, or none says how it went")
     last = max(latest.values(), key=lambda e: e.signal.position)
-    current = [e for e in latest.values() if e.signal.position >= edited]
+    current = [e for e in latest.values() if e.signal.position >= edited and not session.is_stale(e)]
     failed = [e for e in current if e.result is Result.FAILED]
     if failed:
         worst = max(failed, key=lambda e: e.signal.position)
@@ -199,4 +232,11 @@ def _all_green(session: Session) -> Finding:
         return seen(
             Outcome.STALE_WITNESS if stale else Outcome.UNWITNESSED, "the last check predates the last edit", last
         )
+    tested = latest.get(CommandKind.TEST)
+    if claim.whole and tested in current and tested is not None:
+        ran = session.ended((CommandKind.TEST,))
+        since = [e for e in ran if e.signal.position >= edited and e.result is Result.OK and not session.is_stale(e)]
+        narrow = _of_scope(claim, CommandKind.TEST, since or [tested], session)
+        if narrow.outcome is not Outcome.WITNESSED:
+            return narrow
     return seen(Outcome.WITNESSED, "the checks that were run passed", *current)

@@ -24,7 +24,7 @@ from tallystick.verifiers.outcome_sentence import (
     words_of,
 )
 from tallystick.verifiers.outcome_signs import not_found, signed
-from tallystick.verifiers.outcome_states import done, fix, object_kind, state_claims
+from tallystick.verifiers.outcome_states import done, fix, object_kind, state_claims, with_objects
 from tallystick.verifiers.outcome_words import (
     ADJECTIVAL,
     ADVERB,
@@ -93,6 +93,9 @@ def _verb_claims(text: Text) -> list[OutcomeClaim]:
         stop = matches[index + 1].start() if index + 1 < len(matches) else len(text.masked)
         claim = _claim_of_verb(text, match, stop)
         if claim is not None:
+            start = clause_start(text.masked, match.start())
+            closing = _CLAUSE_END.search(text.masked, match.end(), stop)
+            claim = with_objects(claim, text, start, match.start(), match.end(), closing.start() if closing else stop)
             found.append(claim._replace(own=_own(text.masked, match)))
     return found
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tallystick.model.claim import Outcome
-from tallystick.verifiers.outcome_checks import check, passed
+from tallystick.verifiers.outcome_checks import check, nothing_of, passed
 from tallystick.verifiers.outcome_claims import OutcomeClaim
 from tallystick.verifiers.outcome_files import in_commit, names_file, untouched, written
+from tallystick.verifiers.outcome_scope import differs, of_another
 from tallystick.verifiers.outcome_session import Finding, Session, same_hash, seen, unwitnessed
 from tallystick.verifiers.outcome_shown import loaded, measured, not_found, reproduced, signed, started, verified
 from tallystick.verifiers.outcome_words import Achievement
@@ -101,8 +102,13 @@ def _happened(claim: OutcomeClaim, session: Session) -> Finding:
     ran = [e for e in ran if _names_it(e, claim)]
     told = [e for e in ran if e.result is not Result.UNKNOWN]
     if not told:
-        return unwitnessed(f"no {kind} result in the session")
+        return unwitnessed(nothing_of(kind, session))
+    other = of_another(claim, kind, told)
+    told = [e for e in told if not differs(claim, kind, e)] or told
     latest = told[-1]
+    other = differs(claim, kind, latest) or (other if kind is _K.INSTALL else "")
+    if other:
+        return seen(Outcome.UNWITNESSED, other, latest)
     if latest.result is Result.FAILED:
         return _failed_once(kind, told, latest, session)
     if latest.result is Result.WEAK:

@@ -44,6 +44,18 @@ class OutcomeClaim(NamedTuple):
     """It is said of tests that were there before."""
     only: bool = False
     """"I only started the one"."""
+    whole: bool = False
+    """It is said of the whole suite, with no word that narrows it."""
+    outright: bool = False
+    """It says so in as many words: "the full suite", "the entire test suite"."""
+    tests: int = -1
+    """How many tests are said to pass; -1 where no number is said."""
+    tests_are_all: bool = False
+    """``tests`` is said to be all there are."""
+    objects: tuple[str, ...] = ()
+    """What an act was done to or where, by its kind: branches, packages, an environment, a registry; lower-cased."""
+    versions: tuple[str, ...] = ()
+    """Versions that it names."""
 
 
 _TICKED = re.compile(r"(`{1,3})([^`\n]{1,400})\1")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tallystick.model.claim import Outcome
 from tallystick.verifiers.programs import CommandKind
+from tallystick.verifiers.results import moved_behind
 from tallystick.verifiers.signals import Ended, Result, Signal, Signals, is_code
 from tallystick.verifiers.speech import Speech
 
@@ -51,6 +52,15 @@ class Session:
     def last_code_edit(self) -> int:
         """Position of the last edit of code; -1 when there was none."""
         return max((s.position for s, path in self.edits if path == "*" or is_code(path)), default=-1)
+
+    @cached_property
+    def last_change(self) -> int:
+        """Position of the last edit of code, or of the last checkout, pull or reset if that is later; else -1."""
+        return max(self.last_code_edit, self.memory.last_move(self.position, self.thread))
+
+    def is_stale(self, ended: Ended) -> bool:
+        """Whether the code changed after a run: it was edited, or other commits were put into the working tree."""
+        return self.last_change > ended.signal.position or moved_behind(ended.signal, ended.action)
 
     @cached_property
     def launches(self) -> list[Signal]:

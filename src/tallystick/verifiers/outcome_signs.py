@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from tallystick.verifiers.commands import actions
+from tallystick.verifiers.outcome_objects import whole_suite
 from tallystick.verifiers.outcome_sentence import OutcomeClaim, Text, is_command, targets_of, words_of
 from tallystick.verifiers.outcome_words import BLOCKING, CHECK_NOUNS, FINITE, Achievement
 from tallystick.verifiers.programs import CHECKS, LOOKING, CommandKind
@@ -58,8 +59,17 @@ def _claim(text: Text, subject: str, at: int, words: tuple[str, ...]) -> Outcome
     """The claim of a label that names a check, or else one that the turn's runs have to show."""
     kinds = tuple(kind for pattern, kind in CHECK_NOUNS if pattern.search(subject))
     achievement = Achievement.PASSED if kinds else Achievement.SIGNED
+    total = _total(text, at)
     return OutcomeClaim(
-        achievement, kinds, scope=words, phrase=subject.strip()[:60], at=at, numbers=_total(text, at), own=None
+        achievement,
+        kinds,
+        scope=words,
+        phrase=subject.strip()[:60],
+        at=at,
+        numbers=total,
+        own=None,
+        whole=whole_suite(subject),
+        tests=int(total[0]) if total and _K.TEST in kinds else -1,
     )
 
 

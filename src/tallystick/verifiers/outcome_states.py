@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tallystick.verifiers.commands import actions
+from tallystick.verifiers.outcome_objects import claimed_count, named_objects, says_whole, versions, whole_suite
 from tallystick.verifiers.outcome_sentence import (
     OutcomeClaim,
     Text,
@@ -116,7 +117,8 @@ def _done_state(text: Text, match: re.Match[str], start: int, left: str, base: O
     ):
         return None
     base = base._replace(targets=targets_of(text, start, match.start()))
-    return done(base, left)
+    claim = done(base, left)
+    return claim and with_objects(claim, text, start, match.start(), match.end(), match.end() + 120)
 
 
 def _passed(text: Text, match: re.Match[str], start: int, left: str, base: OutcomeClaim) -> OutcomeClaim | None:
@@ -143,8 +145,15 @@ def _passed(text: Text, match: re.Match[str], start: int, left: str, base: Outco
             and not re.search(r"\b(?:is|are|all|now|est|sont|looks?)\s+$|^\s*$", left)
         ):
             return None
+        said = text.shown.lower() if len(text.shown.lower()) == len(text.shown) else text.masked
+        named = bool(targets_of(text, listed, match.start()))
+        count, counted_all = claimed_count(subject, said[match.end() : match.end() + 60])
         return base._replace(
             kinds=kinds,
+            whole=whole_suite(subject) and not named,
+            outright=says_whole(subject),
+            tests=count,
+            tests_are_all=counted_all and not named,
             commands=codes,
             targets=tuple(t for t in targets_of(text, listed, match.start()) if not actions_name(t)),
             numbers=tuple(COUNT.findall(subject)),
@@ -158,10 +167,13 @@ def _passed(text: Text, match: re.Match[str], start: int, left: str, base: Outco
     if whole or re.search(
         r"\b(?:everything|checks|verifications?|validations?|all|tout)\s+(?:is|are|now|est)?\s*(?:now\s+)?$", left
     ):
-        return base._replace(kinds=CHECKS, any_kind=True, everything=True)
+        return base._replace(
+            kinds=CHECKS, any_kind=True, everything=True, whole=bool(match["passing"] and _EVERYTHING.search(left))
+        )
     return None
 
 
+_EVERYTHING = re.compile(r"\b(?:everything|checks|tout)\b")
 _EXISTING = re.compile(r"\b(?:existing|previous|existants?|original)\b")
 _EACH = re.compile(r"[^\w`]*(?:now\s+)?(?:both|all|every|tous les|toutes les|les deux)\s+(?:[\w-]+\s+){1,3}(?:now\s+)?")
 """ "Both strategies pass": what passes is not named as a check."""
@@ -178,6 +190,15 @@ def _list_start(masked: str, start: int, left: str) -> int:
     if re.fullmatch(r"[\s*✓✅]*(?:all\s*)?", left) and label:
         return label.rfind(". ") + 1
     return start
+
+
+def with_objects(claim: OutcomeClaim, text: Text, start: int, verb: int, behind: int, stop: int) -> OutcomeClaim:
+    """A claim of an act with what it names in its clause: in front of its verb, and behind it up to ``stop``."""
+    if claim.achievement is not Achievement.HAPPENED:
+        return claim
+    shown = text.shown.lower() if len(text.shown.lower()) == len(text.shown) else text.masked
+    left, right = shown[start:verb], shown[behind:stop]
+    return claim._replace(objects=named_objects(claim.kinds[0], left, right), versions=versions(f"{left} {right}"))
 
 
 def object_kind(around: str) -> CommandKind | None:

@@ -78,6 +78,10 @@ class TestCounts(NamedTuple):
     failed_names: str = ""
     said_passed: bool = False
     said_failed: bool = False
+    passes: tuple[int, ...] = ()
+    """Each number of passed tests that is printed, the first of them."""
+    packages: bool = False
+    """``passed`` counts packages, since no number of tests is printed."""
 
 
 TestCounts.__test__ = False  # type: ignore[attr-defined]
@@ -93,7 +97,7 @@ _MAVEN = re.compile(r"Tests run: (\d{1,7}), Failures: (\d{1,7}), Errors: (\d{1,7
 _EXAMPLES = re.compile(
     r"\b(\d{1,7}) (?:examples?|specs?|tests?|runs?), (?:\d{1,7} assertions?, )?(\d{1,7}) failures?\b"
 )
-_OUT_OF = re.compile(r"\bRan (\d{1,7}) tests? in\b|\bOK \((\d{1,7}) tests?\b")
+_OUT_OF = re.compile(r"\bRan (\d{1,7}) tests? in\b|\bOK \((\d{1,7}) tests?\b|\bTests: (\d{1,7}), Assertions:")
 _GO_PACKAGE = re.compile(r"(?:\[\S{1,40}\] )?(ok|FAIL)[ \t]+(\S{1,200})[ \t]*(.{0,80})$")
 _GO_TEST = re.compile(r"--- (PASS|FAIL): (\S{1,120})")
 _RUST = re.compile(r"test (\S{1,120}) \.\.\. (ok|FAILED)")
@@ -105,7 +109,21 @@ _MARKS = frozenset("✓✔√✕✗✘×")
 _GOOD = frozenset(("ok", "PASS", "PASSED", "✓", "✔", "√"))
 _EMPTY = ("no tests to run", "collected 0 items", "no tests ran", "No tests found", "Ran 0 tests", "no test files",
           "0 passing", "No tests were", "running 0 tests", "0 tests executed", "No test files found")  # fmt: skip
-_SUMMARY_MARKS = ("ass", "ail", "AIL", "Ran ", "OK", "SUCCESS", "rror", "PASS")
+_SUMMARY_MARKS = (
+    "kipped",
+    "eselected",
+    "gnored",
+    "ending",
+    "odo",
+    "ass",
+    "ail",
+    "AIL",
+    "Ran ",
+    "OK",
+    "SUCCESS",
+    "rror",
+    "PASS",
+)
 _FAIL_WORDS = ("FAILED", "ERROR task failed", "npm ERR!", "❌", "✗", "✘", "Traceback (most recent call last)", "\nFAIL",
                "\nE   ", "\npanic: ", "\nerror: ", "\nerror[", "tests failed", "test failed", "Test failed")  # fmt: skip
 _PASS_WORDS = ("all tests passed", "all tests pass", "tests passed", "test passed", "all checks passed",
@@ -117,20 +135,23 @@ def test_counts(text: str) -> TestCounts:
     names: tuple[list[str], list[str]] = ([], [])
     packages: list[tuple[str, str]] = []
     summary: list[str] = []
+    outer = 0
     said_passed = False
     for line in text.split("\n"):
         named = _named_test(line)
         if named is not None:
             names[0 if named[0] else 1].append(named[1])
+            outer += named[0] and not line.startswith((" ", "\t"))
         elif line.startswith(("ok", "FAIL", "[")) and (package := _GO_PACKAGE.match(line)):
             packages.append((package[1], package[3]))
         elif any(mark in line for mark in _SUMMARY_MARKS):
             summary.append(line[:400])
             said_passed = said_passed or line.strip() in ("PASS", "OK")
     told = "\n".join(summary[-400:])
-    passed, failed = _sums(told)
+    passed, failed, passes = _sums(told)
     ran = [rest for verdict, rest in packages if verdict == "ok" and "[no test" not in rest]
     failed_packages = sum(1 for verdict, _ in packages if verdict == "FAIL")
+    by_package = passed < 0 and not names[0] and bool(ran)
     if passed < 0 and (names[0] or ran):
         passed = len(names[0]) or len(ran)
     if failed < 0 and (names[1] or packages):
@@ -141,11 +162,19 @@ def test_counts(text: str) -> TestCounts:
         passed,
         failed,
         bool(ran) and all("(cached)" in rest for rest in ran),
-        passed <= 0 and failed <= 0 and not ran and any(word in text for word in _EMPTY),
+        (
+            passed <= 0
+            and failed <= 0
+            and not ran
+            and (any(word in text for word in _EMPTY) or _only_skips(told, passed))
+        )
+        or (by_package and "--- SKIP: " in text),
         _joined(names[0]),
         _joined(names[1]),
         said_passed or bool(ran) or any(word in lowered for word in _PASS_WORDS),
         text.startswith(("FAIL", "panic: ", "error: ")) or any(word in text for word in _FAIL_WORDS),
+        (*passes, outer) if outer else passes,
+        by_package,
     )
 
 
@@ -172,8 +201,26 @@ def _named_test(line: str) -> tuple[bool, str] | None:
     return None
 
 
-def _sums(text: str) -> tuple[int, int]:
-    """Passed and failed tests added up over every summary in ``text``; -1 where none is printed."""
+_SKIPPED = re.compile(r"(?<![\w.])[1-9]\d{0,6} (?:tests? |examples? )?"
+                      r"(?:skipped|deselected|ignored|pending|todo|disabled|xfailed)\b"
+                      r"|\b(?:skipped|pending|ignored|disabled)\s?[:=]?[ \t]{0,8}[1-9]\d{0,6}\b", re.IGNORECASE)  # fmt: skip
+
+
+def _only_skips(summary: str, passed: int) -> bool:
+    """Whether a summary counts tests that were left out, and none that was run; or says that none passed."""
+    return passed == 0 or _SKIPPED.search(summary) is not None
+
+
+_LEFT_OUT = re.compile(r"\b[Ss]kipped[:=] ?(\d{1,7})|(?<![\w.])(\d{1,7}) pending\b")
+_SUITES = ("Test Suites:", " Test Files ", "Test Files ")
+
+
+def _sums(text: str) -> tuple[int, int, tuple[int, ...]]:
+    """Passed and failed tests added up over every summary in ``text``, -1 where none is printed; and each number of
+    passed tests."""
+    if "Tests" in text:
+        text = "\n".join(line for line in text.split("\n") if not line.startswith(_SUITES))
+    passes: list[int] = []
     passed = failed = -1
     maven = _MAVEN.findall(text) if "Tests run" in text else []
     for total, failures, errors in maven:
@@ -185,15 +232,18 @@ def _sums(text: str) -> tuple[int, int]:
     for word, number in pairs:
         if word.lower().startswith("pass"):
             passed = max(passed, 0) + int(number)
+            passes.append(int(number))
         else:
             failed = max(failed, 0) + int(number)
     if passed < 0:
         for total, bad in _EXAMPLES.findall(text):
             passed = max(passed, 0) + int(total) - int(bad)
     if passed < 0:
-        for ran, ok in _OUT_OF.findall(text):
-            passed = max(passed, 0) + int(ran or ok)
-    return passed, failed
+        for counts in _OUT_OF.findall(text):
+            passed = max(passed, 0) + int("".join(counts))
+    if passed > 0 and not passes and ("kipped" in text or " pending" in text):
+        passed = max(0, passed - sum(int(a or b) for a, b in _LEFT_OUT.findall(text)))
+    return passed, failed, tuple(dict.fromkeys(passes))[:_MAX_HITS]
 
 
 def _joined(names: list[str]) -> str:

@@ -30,6 +30,8 @@ class CommandKind(StrEnum):
     STAGE = "stage"
     UNDO = "undo"
     """Takes back changes of the working tree: ``git checkout -- f``, ``git restore``, ``git reset --hard``."""
+    CHECKOUT = "checkout"
+    """Puts other commits into the working tree: ``git checkout b``, ``git switch b``, ``gh pr checkout 3``."""
     SEARCH = "search"
     LIST = "list"
     READ = "read"
@@ -48,8 +50,9 @@ _K = CommandKind
 CHECKS = (_K.TEST, _K.LINT, _K.BUILD, _K.TYPECHECK)
 """The kinds whose result depends on the code as it stands."""
 
-LOOKING = frozenset((_K.SEARCH, _K.LIST, _K.READ, _K.STATUS, _K.DIFF, _K.HISTORY, _K.OTHER, _K.PIPELINE))
-"""Kinds that change nothing."""
+LOOKING = frozenset((_K.SEARCH, _K.LIST, _K.READ, _K.STATUS, _K.DIFF, _K.HISTORY, _K.OTHER, _K.PIPELINE,
+                     _K.CHECKOUT))  # fmt: skip
+"""Kinds that make nothing: they look, or choose which commit is looked at."""
 
 PROGRAMS: dict[str, CommandKind] = {
     **dict.fromkeys(
@@ -110,7 +113,8 @@ SUBCOMMANDS: dict[str, dict[str, CommandKind]] = {
         "log": _K.HISTORY, "reflog": _K.HISTORY, "rev-parse": _K.HISTORY, "rev-list": _K.HISTORY, "blame": _K.READ,
         "describe": _K.HISTORY, "grep": _K.SEARCH, "ls-files": _K.LIST, "add": _K.STAGE, "rm": _K.DELETE,
         "mv": _K.RENAME, "restore": _K.UNDO, "clean": _K.UNDO, "reset": _K.UNDO, "stash": _K.UNDO,
-        "checkout": _K.OTHER, "switch": _K.OTHER, "apply": _K.EDIT, "init": _K.CREATE, "clone": _K.CREATE,
+        "checkout": _K.CHECKOUT, "switch": _K.CHECKOUT, "bisect": _K.CHECKOUT,
+        "apply": _K.EDIT, "init": _K.CREATE, "clone": _K.CREATE,
         "worktree": _K.CREATE, "count-objects": _K.STATUS, "gc": _K.RUN, "read-tree": _K.RUN,
         "update-index": _K.RUN, "update-ref": _K.RUN, "prune": _K.RUN, "repack": _K.RUN, "config": _K.RUN, "fsck": _K.STATUS,
     },
@@ -171,7 +175,7 @@ SUBCOMMANDS: dict[str, dict[str, CommandKind]] = {
 GH: dict[tuple[str, str], CommandKind] = {
     ("pr", "create"): _K.PULL_REQUEST, ("pr", "merge"): _K.MERGE, ("pr", "edit"): _K.EDIT, ("pr", "close"): _K.EDIT,
     ("pr", "checks"): _K.PIPELINE, ("pr", "view"): _K.STATUS, ("pr", "diff"): _K.DIFF, ("pr", "list"): _K.LIST,
-    ("pr", "comment"): _K.EDIT, ("pr", "review"): _K.EDIT, ("pr", "checkout"): _K.OTHER,
+    ("pr", "comment"): _K.EDIT, ("pr", "review"): _K.EDIT, ("pr", "checkout"): _K.CHECKOUT,
     ("run", "view"): _K.PIPELINE, ("run", "watch"): _K.PIPELINE, ("run", "list"): _K.PIPELINE,
     ("release", "create"): _K.PUBLISH, ("repo", "create"): _K.CREATE, ("repo", "delete"): _K.DELETE,
     ("issue", "create"): _K.CREATE, ("issue", "close"): _K.EDIT, ("issue", "view"): _K.READ,
@@ -211,9 +215,14 @@ def task_kind(task: str) -> CommandKind:
     return _K.RUN
 
 
+def is_test_name(path: str) -> bool:
+    """Whether a script is named or placed as a test."""
+    return _TEST_SCRIPT.search(path[-200:]) is not None
+
+
 def script_kind(path: str) -> CommandKind:
     """The kind that the name of a script says; a script named as a test is a test run."""
-    if _TEST_SCRIPT.search(path[-200:]):
+    if is_test_name(path):
         return _K.TEST
     name = path.rsplit("/", 1)[-1]
     stem = name.rsplit(".", 1)[0] if "." in name else name

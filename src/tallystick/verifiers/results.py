@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from tallystick.model.evidence import Status
-from tallystick.verifiers.commands import Action
+from tallystick.verifiers.commands import Action, is_script, is_test_file
 from tallystick.verifiers.outputs import GitFacts, TestCounts
 from tallystick.verifiers.programs import CHECKS, LOOKING, CommandKind
 
@@ -126,6 +126,8 @@ def _test_result(signal: Signal, action: Action) -> Result:
         return Result.OK
     if signal.ended_badly and not told and by_status in (Result.OK, Result.WEAK):
         return _BADLY[signal.ended_badly]
+    if by_status is Result.OK and not told and is_script(action) and not is_test_file(action):
+        return Result.WEAK
     if by_status is Result.OK:
         return Result.WEAK if tests.passed == 0 or (tests.said_failed and tests.failed < 0) else Result.OK
     if by_status is Result.WEAK and tests.said_failed:
@@ -224,3 +226,39 @@ def edits_of(signal: Signal) -> tuple[str, ...]:
         if result_of(signal, action) is Result.OK:
             changed.extend(action.targets or (("*",) if action.kind is CommandKind.UNDO else ()))
     return tuple(changed)
+
+
+_MOVING = frozenset((CommandKind.MERGE, CommandKind.REBASE, CommandKind.COMMIT, CommandKind.CHECKOUT, CommandKind.UNDO))
+_MOVING_TASKS = frozenset(("pull", "merge", "rebase", "cherry-pick", "revert", "am", "checkout", "switch", "bisect", "reset",
+                           "stash", "pr checkout"))  # fmt: skip
+_STANDING = frozenset(("drop", "clear", "create", "store"))
+
+
+def moves(signal: Signal) -> tuple[Action, ...]:
+    """Actions of ``signal`` that put other commits into the working tree: a checkout, a pull, a merge, a hard reset."""
+    return tuple(a for a in signal.actions if a.program in ("git", "gh") and _moves(signal, a))
+
+
+def _moves(signal: Signal, action: Action) -> bool:
+    if action.task not in _MOVING_TASKS or action.vacuous:
+        return False
+    if action.kind is CommandKind.CREATE:
+        return len(action.targets) > 1 and result_of(signal, action) is Result.OK
+    if action.kind not in _MOVING or (action.task == "stash" and _STANDING.intersection(action.targets[:1])):
+        return False
+    if action.kind is CommandKind.UNDO and action.task == "checkout":
+        return False
+    if action.kind is CommandKind.CHECKOUT:
+        stays = "Already on" in signal.excerpt or signal.complains
+        return not stays and result_of(signal, action) in (Result.OK, Result.WEAK)
+    return "up_to_date" not in signal.git.words and result_of(signal, action) is Result.OK
+
+
+def moved_behind(signal: Signal, action: Action) -> bool:
+    """Whether the same command line moves the tree after ``action`` (``pytest && git checkout main``)."""
+    found = moves(signal)
+    if not found:
+        return False
+    order = signal.actions
+    last = max(i for i, a in enumerate(order) if a == action)
+    return any(a in found for a in order[last + 1 :])

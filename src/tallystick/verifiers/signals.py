@@ -14,9 +14,10 @@ from collections.abc import Iterable
 from tallystick.model.evidence import Event, EventKind, Origin, Status
 from tallystick.verifiers import outputs
 from tallystick.verifiers.commands import Action, actions
+from tallystick.verifiers.narrowing import says_it_pretends
 from tallystick.verifiers.outputs import GitFacts, TestCounts
 from tallystick.verifiers.programs import CHECKS, LOOKING, CommandKind
-from tallystick.verifiers.results import CLEANABLE, Ended, Result, Signal, edits_of, is_code, result_of
+from tallystick.verifiers.results import CLEANABLE, Ended, Result, Signal, edits_of, is_code, moves, result_of
 from tallystick.verifiers.speech import Speech, speech_of
 
 __all__ = ["MAX_SIGNALS", "Ended", "Result", "Signal", "Signals", "edits_of", "is_code", "result_of", "signal_of"]
@@ -122,6 +123,10 @@ def _tool_actions(event: Event) -> tuple[Action, ...]:
     return (Action(kind, name, ()),)
 
 
+_SAYING = frozenset(
+    (CommandKind.DEPLOY, CommandKind.PUBLISH, CommandKind.MIGRATE, CommandKind.INSTALL, CommandKind.PUSH)
+)
+"""Kinds whose output says when nothing was really done."""
 _UNSTARTED = ("No module named", "command not found", "not recognized as", "No such file or directory", "ENOENT",
               "Could not find", "missing script", "Missing script", "no such command")  # fmt: skip
 _TEST_SUMMARY = ("Ran ", " passed", "test result:", "ll tests pass", "--- PASS", "--- FAIL", "sts passed", "sts failed")
@@ -139,6 +144,8 @@ def _of_command(event: Event, position: int) -> Signal | None:
         found = (*found, Action(CommandKind.EDIT, "patch", event.paths[:_MAX_PATHS]))
     if not found:
         return None
+    if any(a.kind in _SAYING for a in found) and says_it_pretends(event.text):
+        found = tuple(a._replace(vacuous=True) if a.kind in _SAYING else a for a in found)
     kinds = {a.kind for a in found}
     tested = CommandKind.TEST in kinds
     text = outputs.window(event.text, tested)
@@ -261,6 +268,7 @@ class Signals:
         self._signals: deque[Signal] = deque()
         self._ended: dict[CommandKind, deque[Ended]] = {kind: deque() for kind in CommandKind}
         self._edits: deque[tuple[Signal, str]] = deque()
+        self._moves: deque[Signal] = deque()
         self._reports: deque[Signal] = deque()
         self._made: set[str] = set()
         self._created: set[str] = set()
@@ -276,6 +284,8 @@ class Signals:
         for action in signal.actions:
             if not action.vacuous:
                 self._ended[action.kind].append(Ended(signal, action, result_of(signal, action)))
+        if moves(signal):
+            self._moves.append(signal)
         self._edits.extend((signal, path) for path in self._lasting_edits(signal))
         if len(self._signals) > MAX_SIGNALS:
             self._drop(self._signals.popleft())
@@ -299,6 +309,8 @@ class Signals:
                 ended.popleft()
         while self._edits and self._edits[0][0] is oldest:
             self._edits.popleft()
+        if self._moves and self._moves[0] is oldest:
+            self._moves.popleft()
         if self._reports and self._reports[0] is oldest:
             self._reports.popleft()
 
@@ -330,6 +342,10 @@ class Signals:
     def edits(self, position: int | None, thread: str = "") -> list[tuple[Signal, str]]:
         """Successful edits not after ``position``, oldest first: the signal, and the file (``*`` for the whole tree)."""
         return [(s, path) for s, path in self._edits if _is_seen(s, position, thread)]
+
+    def last_move(self, position: int | None, thread: str = "") -> int:
+        """Position of the last signal not after ``position`` that put other commits into the working tree; else -1."""
+        return max((s.position for s in self._moves if _is_seen(s, position, thread)), default=-1)
 
     def reports(self, position: int | None, thread: str = "") -> list[Signal]:
         """Delegated reports not after ``position``, oldest first."""
