@@ -73,8 +73,16 @@ def project_here(folder: Path) -> str:
 
     Looked for by its ``.git``, which a linked work tree has as a file: asking git itself would cost a process.
     """
-    top = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+    top = next((each for each in (folder, *folder.parents) if _holds_git(each)), folder)
     return f"project:{top}"
+
+
+def _holds_git(folder: Path) -> bool:
+    """Whether a folder is the top of a work tree, as far as one may look."""
+    try:
+        return (folder / ".git").exists()
+    except OSError:
+        return False
 
 
 def entropy(size: int) -> bytes:
