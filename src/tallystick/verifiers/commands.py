@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tallystick.verifiers.narrowing import act, narrowed, pretends, pretends_by_variable, surroundings
+from tallystick.verifiers.narrowing import MEMBERED, act, narrowed, pretends, pretends_by_variable, surroundings
 from tallystick.verifiers.programs import GH, PROGRAMS, SUBCOMMANDS, CommandKind, is_test_name, script_kind, task_kind
 from tallystick.verifiers.shell import SimpleCommand, simple_commands
 
@@ -223,8 +223,9 @@ def _surrounded(action: Action, front: tuple[str, ...], words: tuple[str, ...]) 
         return action
     package, tree, variable = surroundings(front)
     if action.program in _TASKED or action.program in SUBCOMMANDS:
-        _, own, own_variable = surroundings(words)
+        member, own, own_variable = surroundings(words)
         tree, variable = tree or own, variable or own_variable
+        package = package or (member if not action.package and action.program in MEMBERED else "")
     targets = (*action.targets, package) if package else action.targets
     return action._replace(
         targets=targets,
@@ -279,28 +280,29 @@ _TASK_VALUE_OPTIONS = frozenset(("-C", "-f", "-j", "-s", "-p", "-w", "--prefix",
 
 def _action(program: str, words: tuple[str, ...]) -> Action:
     """The action of a command whose wrappers are off."""
-    if _PYTHON.match(program):
-        return _python(words)
-    if program in ("pip3", "pip"):
-        program = "pip"
-    if program == "git":
-        action = _git(words)
-    elif program == "gh":
-        action = _gh(words)
-    elif program in ("sed", "perl", "gsed"):
-        action = _in_place(program, words)
-    elif program in _INTERPRETERS:
-        action = _interpreted(program, words)
-    elif program in _TASKED:
-        action = _task(program, words)
-    elif program in SUBCOMMANDS:
-        action = _subcommand(program, words)
-    elif program in PROGRAMS:
-        action = _plain(PROGRAMS[program], program, words)
-    else:
-        action = _plain(script_kind(words[0]), program, words)
+    program = "pip" if program == "pip3" else program
+    action = _python(words) if _PYTHON.match(program) else _of_program(program, words)
     vacuous = pretends(action.kind, program, words) or action.vacuous
     return action._replace(vacuous=vacuous, kind=act(action.kind, program, action.task, action.targets))
+
+
+def _of_program(program: str, words: tuple[str, ...]) -> Action:
+    """The action of a program by the table that knows it."""
+    if program == "git":
+        return _git(words)
+    if program == "gh":
+        return _gh(words)
+    if program in ("sed", "perl", "gsed"):
+        return _in_place(program, words)
+    if program in _INTERPRETERS:
+        return _interpreted(program, words)
+    if program in _TASKED:
+        return _task(program, words)
+    if program in SUBCOMMANDS:
+        return _subcommand(program, words)
+    if program in PROGRAMS:
+        return _plain(PROGRAMS[program], program, words)
+    return _plain(script_kind(words[0]), program, words)
 
 
 def _plain(kind: CommandKind, program: str, words: tuple[str, ...], task: str = "", start: int = 1) -> Action:

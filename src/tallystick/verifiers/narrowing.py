@@ -52,7 +52,8 @@ _VALUED_OF: dict[str, frozenset[str]] = {
     "gradle": frozenset(("-x", "-p")), "gradlew": frozenset(("-x", "-p")), "make": frozenset(("-C", "-f", "-o")),
     "mvn": frozenset(("-f", "-P")), "mvnw": frozenset(("-f", "-P")),
 }  # fmt: skip
-_MEMBERED = frozenset(("npm", "pnpm", "yarn", "bun", "turbo", "nx", "lerna"))
+MEMBERED = frozenset(("npm", "pnpm", "yarn", "bun", "turbo", "nx", "lerna"))
+"""Programs whose options choose one package of a workspace."""
 _MEMBERS = frozenset(("--filter", "-F", "--workspace", "-w", "--scope", "--package"))
 """Options that limit a run to one package of a workspace."""
 
@@ -74,9 +75,7 @@ def narrowed(program: str, words: tuple[str, ...], start: int) -> Narrowed:
     package = ""
     selecting = _SELECTING | _SELECTING_OF.get(program, frozenset())
     valued = _VALUED | _VALUED_OF.get(program, frozenset())
-    members = (
-        _MEMBERS if program in _MEMBERED else frozenset(("-p", "--package")) if program == "cargo" else frozenset()
-    )
+    members = _MEMBERS if program in MEMBERED else frozenset(("-p", "--package")) if program == "cargo" else frozenset()
     at = start
     while at < len(words):
         word = words[at]
@@ -116,7 +115,7 @@ def surroundings(words: tuple[str, ...]) -> tuple[str, str, str]:
         for at, word in enumerate(words):
             option, _, value = word.partition("=")
             value = value or (words[at + 1] if at + 1 < len(words) else "")
-            if option in _MEMBERS and word.startswith("-"):
+            if (option in _MEMBERS and word.startswith("-")) or (word == "workspace" and at == 1):
                 package = value
             elif option in _TREES:
                 tree = value.removesuffix("Cargo.toml").rstrip("/") or "."
@@ -199,7 +198,7 @@ def act(kind: CommandKind, program: str, task: str, targets: tuple[str, ...]) ->
     """The kind of a deployment, publication or migration by the verb it is given: ``alembic history`` only looks."""
     if kind not in (_K.DEPLOY, _K.PUBLISH, _K.MIGRATE) or program in ("gh", "git", "kubectl"):
         return kind
-    words = set(_SEPARATOR.split(f"{task}:{program}".lower()[:200]))
+    words = set(_SEPARATOR.split((task or program).lower()[:200]))
     if program in PROGRAMS or (kind is _K.MIGRATE and program in SUBCOMMANDS):
         for target in targets[:3]:
             words.update((target.lower(), *target.lower()[:60].split(":")))

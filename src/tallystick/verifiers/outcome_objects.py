@@ -139,11 +139,16 @@ _JOINS = re.compile(r"\s*(?:,|\s(?:and|et)\s|&|\s\+\s)\s*")
 _PACKAGE = re.compile(r"@?[a-z][\w@/.+-]{0,80}(?:\[[\w,]{0,60}\])?")
 
 
+_LINKING = re.compile(r"(?:\b(?:is|are|was|were|has been|have been|est|sont|now|already|successfully)\s{1,3}){1,3}$")
+
+
 def packages(right: str, left: str) -> tuple[str, ...]:
     """Packages that stand as the object behind a verb of installing, or as its subject in front."""
     stop = _STOPS.search(right, 1)
     named = _packages_in(right[: stop.start()] if stop else right)
-    return named or (_packages_in(left[-80:]) if not right.strip(" .!✓✅").split(" ")[0].isalpha() or stop else ())
+    return named or (
+        _packages_in(_LINKING.sub("", left[-80:])) if not right.strip(" .!✓✅").split(" ")[0].isalpha() or stop else ()
+    )
 
 
 def _packages_in(phrase: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from tallystick.verifiers.outcome_objects import environments, versions
 from tallystick.verifiers.outcome_sentence import OutcomeClaim
 from tallystick.verifiers.outcome_session import Session
 from tallystick.verifiers.programs import TASK_WORDS, CommandKind
-from tallystick.verifiers.signals import Ended, Result, is_code
+from tallystick.verifiers.signals import Ended, Result, Signal, is_code
 
 _K = CommandKind
 _ROOTS = frozenset(
@@ -52,7 +52,7 @@ def _is_one_test(ended: Ended) -> bool:
 
 def narrowness(claim: OutcomeClaim, action: Action, session: Session) -> str:
     """Why a run of tests is not of the whole suite; empty when it is."""
-    if action.selection:
+    if action.selection and not set(_SEPARATOR.split(action.selection.lower())) <= set(claim.scope):
         return f"scope: only the tests of {action.selection[:60]!r} were run"
     if action.package and not _works_on(action.package, session):
         return f"scope: only the package {action.package[:60]!r} was tested"
@@ -93,9 +93,16 @@ def _is_everything(target: str, action: Action, claim: OutcomeClaim) -> bool:
 
 def _code_paths(session: Session) -> list[str]:
     """Files of code edited in the turn of the words, or in the session where none was in the turn."""
-    edited = [(s.position, path.replace("\\", "/")) for s, path in session.edits if path != "*" and is_code(path)]
-    paths = [path for position, path in edited if position > session.turn] or [path for _, path in edited]
-    return [path for path in dict.fromkeys(paths) if not _ELSEWHERE.search(path)]
+    edited = [(s, path) for s, path in session.edits if path != "*" and is_code(path)]
+    edited = [(s, path) for s, path in edited if s.position > session.turn] or edited
+    paths = dict.fromkeys(_rooted(s, path.replace("\\", "/")) for s, path in edited)
+    return [path for path in paths if not _ELSEWHERE.search(path)]
+
+
+def _rooted(signal: Signal, path: str) -> str:
+    """An edited file under the folder that its command works in."""
+    tree = next((a.tree for a in signal.actions if a.tree and path in a.targets), "")
+    return path if path.startswith(("/", "~", "$")) or not tree else f"{tree.rstrip('/')}/{path.removeprefix('./')}"
 
 
 _ELSEWHERE = re.compile(r"^/tmp/|^/var/tmp/|/\.(?!\.)[^/]+/|^\.[^./][^/]*/|^~")
