@@ -9,6 +9,6 @@ def test_no_flipped_byte_goes_unnoticed() -> None:
     """TRAIL.7: every read is as before or ``verify`` says not sound, and it names the entry whose bytes were flipped."""
     result = flips.run(stride=997, processes=1)
     assert result["failures"] == 0, result["first failures"]
-    assert {name for name, counts in result["files"].items() if counts["not sound"] > 10} == {
+    assert {name for name, counts in result["files"].items() if counts["not sound"]} == {
         "memory.db", "access.db", "memory.db-wal",
     }  # fmt: skip
