@@ -19,12 +19,14 @@ SHARED = HERE.parents[2] / "shared"
 
 
 def measured(shared: Path) -> dict[str, Any]:
-    """Quotes, outcomes, and extraction on the development and the held-out labels."""
+    """Quotes, outcomes, and extraction: recall on each set of labels, precision as three readers judged three samples."""
     return {
         "quotes": quotes.run(shared),
         "outcomes": outcomes.run(shared),
-        "extraction": {"development": extraction.run(shared, "a"), "held out": extraction.run(shared, "b")},
-        "candidates judged by a reader": extraction.precision(),
+        "extraction, recall": {name: extraction.run(shared, name) for name in "abcd"},
+        "extraction, candidates judged by a reader": {
+            path.stem: extraction.precision(path) for path in sorted(extraction.LABELS.glob("candidates*.jsonl"))
+        },
     }
 
 

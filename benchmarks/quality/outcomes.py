@@ -24,6 +24,7 @@ from tallystick.verifiers.signals import Signals, signal_of
 ADAPTERS = (CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT)
 OWN_LABELS = Path(__file__).parent / "labels" / "outcomes.jsonl"
 HELD_OUT = Path(__file__).parent / "labels" / "outcomes_held_out.jsonl"
+DRAWN = Path(__file__).parent / "labels" / "outcomes_random.jsonl"
 _SAME = {"not_witnessed": "unwitnessed", "not_an_outcome_claim": "none", "not_an_outcome": "none"}
 
 
@@ -74,9 +75,10 @@ def own_labels() -> list[Label]:
     ]
 
 
-def held_out_labels() -> list[Label]:
-    """Labels of sessions that nobody had read when the rules were written."""
-    rows = map(json.loads, HELD_OUT.read_text(encoding="utf-8").splitlines())
+def set_aside(path: Path) -> list[Label]:
+    """Labels that were made blind: of sessions that nobody had read (``HELD_OUT``, read since), or of sentences drawn at
+    random (``DRAWN``)."""
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return [
         Label(
             row["session"],
@@ -181,12 +183,13 @@ def figures(found: list[Judged]) -> dict[str, Any]:
 
 
 def run(shared: Path) -> dict[str, Any]:
-    """Figures of the three sets."""
+    """Figures of each set."""
     transcripts = shared / "data" / "transcripts"
     return {
         "gold": figures(list(judged(gold_labels(shared), transcripts))),
         "own": figures(list(judged(own_labels(), transcripts))),
-        "held out": figures(list(judged(held_out_labels(), transcripts))),
+        "held out": figures(list(judged(set_aside(HELD_OUT), transcripts))),
+        "drawn at random, blind": figures(list(judged(set_aside(DRAWN), transcripts))),
     }
 
 
