@@ -221,6 +221,13 @@ def test_numbers_of_several_runs_add_up() -> None:
     session = told().ran("pytest a", "20 passed").ran("pytest b", "30 passed")
     assert session.hears("All 50 tests pass").outcome is W
     assert session.hears("All 60 tests pass").outcome is U
+    named = (
+        "--- PASS: TestA (0.00s)\n"
+        + "\n".join(f"    --- PASS: TestA/{i} (0.00s)" for i in range(8))
+        + "\nok  \tx/a\t0.1s"
+    )
+    assert told().ran("go test -v ./a", named).hears("All 8 test cases pass").outcome is W
+    assert told().ran("go test -v ./a", named).hears("All 10 test cases pass").outcome is U
     jest = "Test Suites: 2 passed, 2 total\nTests:       5 passed, 5 total"
     assert told().ran("npx jest", jest).hears("All 5 tests pass").outcome is W
     assert told().ran("npx jest", jest).hears("All 7 tests pass").outcome is U
@@ -497,6 +504,7 @@ def test_act_on_another_object_is_no_witness(command: str, output: str, words: s
         ("git push", "   abc1234..def5678  main -> main", "Pushed to origin/main."),
         ("git push -u origin feature", "", "Pushed to the remote."),
         ("git push origin feature", "", "Pushed the branch to GitHub."),
+        ("git push origin feature", "", "Pushed the branch and opened the issue."),
         ("git merge origin/main", "Fast-forward", "Merged main."),
         ("git rebase origin/main", "Successfully rebased and updated", "Rebased onto main."),
         ("git commit -m x", "[main abc1234] x", "Committed to main."),

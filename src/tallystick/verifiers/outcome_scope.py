@@ -151,7 +151,8 @@ def miscounted(claim: OutcomeClaim, told: list[Ended]) -> str:
         return "" if not claim.tests_are_all else "scope: the run shows no number of tests"
     latest = {e.action.identity: e.signal.tests.passed for e in counted}
     shown = {sum(latest.values()), *(n for e in counted for n in (e.signal.tests.passed, *e.signal.tests.passes))}
-    if claim.tests in shown or (not claim.tests_are_all and claim.tests < max(shown)):
+    exact = claim.tests_are_all and all(e.signal.tests.passed in e.signal.tests.passes for e in counted)
+    if claim.tests in shown or (not exact and claim.tests < max(shown)):
         return ""
     return f"scope: {claim.tests} tests are claimed, and the run shows {counted[-1].signal.tests.passed} passed"
 
