@@ -101,7 +101,43 @@ def _branch(found: re.Match[str] | None) -> str:
 _NO_NAMES = frozenset(
     "and or to with on for is was has are from in by so but which as now after et avec pour the a new that this remote "
     "same current feature-branch it its my our your github gitlab".split()
-)  # fmt: skip
+)
+_HASH = re.compile(r"[0-9a-f]{7,40}")
+_ENVIRONMENTS = {
+    "production": "production", "prod": "production", "staging": "staging", "stage": "staging", "dev": "development",
+    "development": "development", "preview": "preview", "qa": "qa", "uat": "uat", "canary": "canary", "sandbox": "sandbox",
+    "preprod": "preprod", "testnet": "testnet", "mainnet": "mainnet", "testpypi": "testpypi",
+}  # fmt: skip
+_WORD = re.compile(r"[^\W\d_]{2,30}")
+
+
+def environments(text: str) -> tuple[str, ...]:
+    """Environments that a text names, by one name each, in order."""
+    lowered = text.lower().replace("pre-prod", "preprod")
+    return tuple(dict.fromkeys(_ENVIRONMENTS[w] for w in _WORD.findall(lowered) if w in _ENVIRONMENTS))
+
+
+_REGISTRIES = re.compile(r"\b(?:to|on|sur|at)\s+(?:the\s+)?(npm|testpypi|pypi|crates\.io|rubygems|docker ?hub|ghcr)\b")
+_VERSION = re.compile(r"(?<![\w.])v?(\d{1,4}\.\d{1,4}(?:\.\d{1,5})?)(?![\w.]*\d)")
+
+
+def versions(text: str) -> tuple[str, ...]:
+    """Version numbers that a text names, without their ``v``."""
+    return tuple(dict.fromkeys(_VERSION.findall(text)))[:8]
+
+
+_STOPS = re.compile(
+    r"\s(?:via|with|using|from|in|into|on|onto|for|to|as|because|so|by|globally|locally|successfully|correctly|now|again|"
+    r"avec|dans|sur|pour|depuis|through|without|inside|where|which|that|before|after)\b|[(;:!?—–|]|\.(?:\s|$)|✓|✅"
+)
+_GENERIC = frozenset(
+    "dependencies dependency deps packages requirements modules tools tooling it them everything all missing project app "
+    "application plugins plugin hooks hook extension extensions libraries both this that these they version versions latest "
+    "dépendances paquets paquet outils successfully node_modules environment env virtualenv venv software binary cli "
+    "system build dev-dependencies and package things updates is are was were skill skills service".split()
+)
+_ARTICLES = frozenset("the a an new required latest also python npm pip library module le la les un une package packages "
+                      "dependency cleanly i we've i've we have has had been and then now just successfully".split())  # fmt: skip
 _JOINS = re.compile(r"\s*(?:,|\s(?:and|et)\s|&|\s\+\s)\s*")
 _PACKAGE = re.compile(r"@?[a-z][\w@/.+-]{0,80}(?:\[[\w,]{0,60}\])?")
 
