@@ -72,7 +72,8 @@ def load_search(texts: Iterable[tuple[str]], database: Path) -> None:
 def insert_rows(texts: Sequence[str], database: Path) -> None:
     """The texts as rows of one plain table, in one transaction that is durable at its end."""
     connection = apsw.Connection(str(database))
-    connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    connection.execute("PRAGMA synchronous = FULL")
     connection.execute("CREATE TABLE claim (claim INTEGER PRIMARY KEY, text TEXT NOT NULL)")
     with connection:
         connection.executemany("INSERT INTO claim VALUES (?, ?)", enumerate(texts))

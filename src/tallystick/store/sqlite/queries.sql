@@ -16,7 +16,7 @@ SELECT value FROM meta WHERE key = ?;
 INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 
 -- name: add_entry
-INSERT INTO entry (seq, at, canon, leaf) VALUES (?, ?, ?, ?);
+INSERT OR FAIL INTO entry (seq, at, canon, leaf) VALUES (?, ?, ?, ?);
 
 -- name: entries
 -- start, stop
@@ -26,7 +26,7 @@ SELECT seq, at, canon, leaf FROM entry WHERE seq >= ? AND seq < ? ORDER BY seq;
 SELECT at FROM entry WHERE seq = ?;
 
 -- name: add_part
-INSERT INTO part (seq, name, salt, body) VALUES (?, ?, ?, ?);
+INSERT OR FAIL INTO part (seq, name, salt, body) VALUES (?, ?, ?, ?);
 
 -- name: parts
 SELECT seq, name, salt, body FROM part WHERE seq = ? ORDER BY name;
