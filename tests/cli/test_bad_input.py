@@ -42,6 +42,24 @@ def as_nobody() -> Iterator[None]:
         os.setegid(0)
 
 
+def reachable(tally: Tally, *folders: Path) -> None:
+    """Let everyone through to the test's folders, and load what the commands load: nobody may not read root's modules."""
+    for folder in (tally.folder, tally.project, *folders):
+        folder.chmod(0o777)
+    for parent in tally.folder.parents:
+        if parent.stat().st_mode & 0o011 != 0o011:
+            parent.chmod(parent.stat().st_mode & 0o7777 | 0o011)
+    elsewhere = tally.folder / "elsewhere"
+    tally.setenv({"TALLY_TRAIL": str(elsewhere / "trail"), "TALLY_STATE": str(elsewhere / "state")})
+    claim = tally.remember("one")
+    session = a_session(tally, "loaded").rename(tally.folder / "loaded.jsonl")
+    for command in (["ingest", session], ["why", claim], ["verify"], ["brief"], ["recall", "one"]):
+        assert tally(*command).code == 0
+    assert tally("quote", "linter", "--session", session).code in (0, 1)
+    session.unlink()
+    tally.setenv({"TALLY_TRAIL": str(tally.trail), "TALLY_STATE": str(tally.state)})
+
+
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="drops root's rights to see what others see")
 
 # --- arguments and environment
@@ -207,8 +225,7 @@ def test_no_permission(tally: Tally) -> None:
     secret.chmod(0)
     closed = tally.folder / "sessions" / "closed"
     closed.mkdir(mode=0)
-    for path in (tally.folder, tally.project, tally.folder / "sessions", *tally.folder.parents[:2]):
-        path.chmod(0o777)
+    reachable(tally, good.parent)
     with as_nobody():
         done = tally("ingest", good.parent, "--json")
         named = tally("ingest", secret)
@@ -231,8 +248,8 @@ def test_no_permission(tally: Tally) -> None:
 def test_a_trail_without_permission(tally: Tally) -> None:
     """TRAIL.5: no right to write, or to read, is one line with what to do, exit 3; nothing changes."""
     claim = tally.remember("one")
-    for path in (*tally.folder.parents[:2], tally.folder, tally.project):
-        path.chmod(0o755)
+    reachable(tally)
+    tally.folder.chmod(0o755)
     for path in (tally.trail, tally.state):
         path.chmod(0o500)
     with as_nobody():
