@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import fcntl
 import os
@@ -56,7 +55,7 @@ def open_database(path: Path, *, write: bool, vfs: str | None = None) -> apsw.Co
     connection = None
     if write:
         # Made here, for its owner alone; SQLite gives its own files the mode of the database.
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
     try:
         connection = _open(path, flags, vfs)
@@ -72,7 +71,7 @@ def open_database(path: Path, *, write: bool, vfs: str | None = None) -> apsw.Co
 
 def closed(connection: apsw.Connection) -> None:
     """Close, whatever the disk says: what was committed is in the file or its log, and the next opening finds it there."""
-    with contextlib.suppress(apsw.Error):
+    with suppress(apsw.Error):
         connection.close()
 
 
