@@ -221,14 +221,12 @@ class Reconciler:
             return
         key = self._digest(_words_key(self._holders.of(candidate), words))
         other = self._filed.get(key)
-        rows = None
         if other is None:
-            rows = self._to.rows
-            other = rows.same(key)
+            other = self._to.same(key)
         self._filed[key] = claim
         if other is None or other == claim:
             return
-        rows = rows or self._to.rows
+        rows = self._to.rows
         text = self._texts.get(other) or _text(rows, other)
         if rows.open_version(other) and _denies(text) != _denies(candidate.text):
             older = rows.claim_row(other)
