@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tallystick.language.anchors import AnchorKind, anchors
@@ -120,6 +120,9 @@ RUNS = st.sampled_from(
     st.lists(RUNS, max_size=8).flatmap(lambda parts: st.sampled_from(["", " "]).map(lambda glue: glue.join(parts)))
     | st.text(max_size=60)
 )
+@example("took 5.75 MB://host")
+@example("see http://x/PR 12")
+@example("see http://x/port 80")
 def test_places_are_exact_in_order_and_apart(text: str) -> None:
     """CHECK.3, QUOTE.4: each value is what stands at its place, places are in order and never overlap."""
     done = 0

@@ -111,7 +111,7 @@ def _scan(text: str, start: int, stop: int, found: list[Anchor]) -> None:
         following = text[end : end + 1]
         if parts:
             if parts[0][0] in _CONTEXTUAL:
-                done = _in_context(text, begin, parts, found)
+                done = _in_context(text, begin, stop, parts, found)
             else:
                 found.extend([Anchor(kind, word[a:b], begin + a, begin + b) for kind, a, b in parts])
                 done = end
@@ -175,11 +175,15 @@ _NUMBER = re.compile(
 )
 
 
-def _in_context(text: str, begin: int, parts: tuple[_Part, ...], found: list[Anchor]) -> int:
-    """A number takes its unit, or the kind that the word before it gives; returns where reading goes on."""
+def _in_context(text: str, begin: int, stop: int, parts: tuple[_Part, ...], found: list[Anchor]) -> int:
+    """A number takes its unit, or the kind that the word before it gives; returns where reading goes on.
+
+    Neither neighbour may be part of another anchor: the word before begins behind the last one, and at ``stop`` a URL begins.
+    """
+    free = found[-1].end if found else 0
     kind, a, b = parts[0]
     value = text[begin + a : begin + b]
-    if value[0].isalnum() and (cue := _word_before(text, begin)):
+    if value[0].isalnum() and (cue := _word_before(text, free, begin)):
         previous, previous_start = cue
         if previous in _ISSUE_CUES and value.isdigit():
             found.append(Anchor(AnchorKind.ISSUE, text[previous_start : begin + b], previous_start, begin + b))
@@ -196,7 +200,7 @@ def _in_context(text: str, begin: int, parts: tuple[_Part, ...], found: list[Anc
         if (
             kind is AnchorKind.NUMBER
             and b == parts[-1][2]
-            and (number := _NUMBER.match(text, start))
+            and (number := _NUMBER.match(text, start, stop))
             and number.end() >= end
         ):
             end = number.end()
@@ -209,8 +213,8 @@ def _in_context(text: str, begin: int, parts: tuple[_Part, ...], found: list[Anc
 _BEFORE = re.compile(r"[A-Za-z.]{1,12}[ `]{1,2}$")
 
 
-def _word_before(text: str, begin: int) -> tuple[str, int] | None:
-    before = _BEFORE.search(text, max(0, begin - 14), begin)
+def _word_before(text: str, free: int, begin: int) -> tuple[str, int] | None:
+    before = _BEFORE.search(text, max(free, begin - 14), begin)
     return (before[0].rstrip(" `"), before.start()) if before else None
 
 
