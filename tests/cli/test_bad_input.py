@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import subprocess
@@ -19,7 +20,6 @@ from tallystick.cli.app import COMMANDS
 from tests.cli.surface import Tally
 from tests.sessions import ClaudeCode
 
-NOBODY = 65534
 NEEDED = {"recall": ["x"], "remember": ["x"], "quote": ["x", "--session", "s"], "outcome": ["x", "--session", "s"]}
 NEEDED |= {"why": ["c1"], "revise": ["c1", "x", "--because", "r"], "retract": ["c1", "--because", "r"]}
 NEEDED |= {"undo": ["1", "--because", "r"], "import": ["/dev/null"], "ingest": ["/dev/null"]}
@@ -30,37 +30,33 @@ def a_session(tally: Tally, name: str = "one") -> Path:
     return session.write(tally.folder / "sessions" / f"{name}.jsonl")
 
 
+CAPABILITY_VERSION_3 = 0x20080522
+BYPASSES = 1 << 1 | 1 << 2
+"""``CAP_DAC_OVERRIDE`` and ``CAP_DAC_READ_SEARCH``: what makes permissions mean nothing to root (capabilities(7))."""
+
+
 @contextmanager
-def as_nobody() -> Iterator[None]:
-    """Without root's right to read everything; only the effective ids change, so that they can be taken back."""
-    os.setegid(NOBODY)
-    os.seteuid(NOBODY)
+def as_anyone() -> Iterator[None]:
+    """Let permissions count for this thread, also when it is root's: it gives up the right to pass them by, for a while."""
+    if os.geteuid() != 0:
+        yield
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    kept = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice, for 64 capabilities
+    assert libc.capget(header, kept) == 0, os.strerror(ctypes.get_errno())
+    fewer = (ctypes.c_uint32 * 6)(*kept)
+    fewer[0] &= ~BYPASSES
+    assert libc.capset(header, fewer) == 0, os.strerror(ctypes.get_errno())
     try:
         yield
     finally:
-        os.seteuid(0)
-        os.setegid(0)
+        assert libc.capset(header, kept) == 0, os.strerror(ctypes.get_errno())
 
 
-def reachable(tally: Tally, *folders: Path) -> None:
-    """Let everyone through to the test's folders, and load what the commands load: nobody may not read root's modules."""
-    for folder in (tally.folder, tally.project, *folders):
-        folder.chmod(0o777)
-    for parent in tally.folder.parents:
-        if parent.stat().st_mode & 0o011 != 0o011:
-            parent.chmod(parent.stat().st_mode & 0o7777 | 0o011)
-    elsewhere = tally.folder / "elsewhere"
-    tally.setenv({"TALLY_TRAIL": str(elsewhere / "trail"), "TALLY_STATE": str(elsewhere / "state")})
-    claim = tally.remember("one")
-    session = a_session(tally, "loaded").rename(tally.folder / "loaded.jsonl")
-    for command in (["ingest", session], ["why", claim], ["verify"], ["brief"], ["recall", "one"]):
-        assert tally(*command).code == 0
-    assert tally("quote", "linter", "--session", session).code in (0, 1)
-    session.unlink()
-    tally.setenv({"TALLY_TRAIL": str(tally.trail), "TALLY_STATE": str(tally.state)})
-
-
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="drops root's rights to see what others see")
+needs_permissions = pytest.mark.skipif(
+    os.geteuid() == 0 and sys.platform != "linux", reason="only Linux lets root give up its rights for a while"
+)
 
 # --- arguments and environment
 
@@ -217,7 +213,7 @@ def test_a_file_that_cannot_be_read(tally: Tally) -> None:
         assert tally(*command).code == 2
 
 
-@needs_root
+@needs_permissions
 def test_no_permission(tally: Tally) -> None:
     """EVID.2: a file and a folder that one may not read are named; what can be read beside them is read."""
     good = a_session(tally)
@@ -225,8 +221,7 @@ def test_no_permission(tally: Tally) -> None:
     secret.chmod(0)
     closed = tally.folder / "sessions" / "closed"
     closed.mkdir(mode=0)
-    reachable(tally, good.parent)
-    with as_nobody():
+    with as_anyone():
         done = tally("ingest", good.parent, "--json")
         named = tally("ingest", secret)
         inside = tally("ingest", closed / "a.jsonl")
@@ -244,20 +239,21 @@ def test_no_permission(tally: Tally) -> None:
 # --- trails that cannot be written or read
 
 
-@needs_root
+@needs_permissions
 def test_a_trail_without_permission(tally: Tally) -> None:
     """TRAIL.5: no right to write, or to read, is one line with what to do, exit 3; nothing changes."""
     claim = tally.remember("one")
-    reachable(tally)
-    tally.folder.chmod(0o755)
-    for path in (tally.trail, tally.state):
+    closed = (tally.trail, tally.state, tally.folder)
+    for path in closed:
         path.chmod(0o500)
-    with as_nobody():
+    with as_anyone():
         refusals = [
             tally.refused(*command, code=3)
             for command in (["remember", "two"], ["why", claim], ["verify"], ["brief"], ["recall", "one"])
         ]
         fresh = tally.refused("remember", "two", "--trail", tally.folder / "new" / "trail", code=3)
+    for path in closed:
+        path.chmod(0o700)
     assert all(str(tally.folder) in line for line in refusals)
     assert "--trail" in fresh
     assert (tally.texts(), tally.sound()) == (["one"], True)
