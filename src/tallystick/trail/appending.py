@@ -21,7 +21,8 @@ FAR_AHEAD: Instant = DAY
 """A head this far ahead of the clock came from a wrong reading; a new epoch begins rather than pin what follows (TIME.2)."""
 FLUSH_ENTRIES = 4096
 
-_SALTS_AT_ONCE = 256
+_SALTS_AT_FIRST, _SALTS_AT_ONCE = 8, 256
+"""A remembered line needs four; an ingest, a million."""
 
 
 class Trail:
@@ -155,6 +156,7 @@ class Appender:
         self._clock = now
         self._entropy = entropy
         self._salts: list[bytes] = []
+        self._salts_next = _SALTS_AT_FIRST
         self._actor = ""
         self._entries: list[tuple[Entry, EntryRow, Mapping[str, bytes]]] = []
         self._parts: list[PartRow] = []
@@ -244,8 +246,9 @@ class Appender:
     def salt(self) -> bytes:
         """32 random bytes, never given twice."""
         if not self._salts:
-            pool = self._entropy(32 * _SALTS_AT_ONCE)
+            pool = self._entropy(32 * self._salts_next)
             self._salts = [pool[at : at + 32] for at in range(0, len(pool), 32)]
+            self._salts_next = min(2 * self._salts_next, _SALTS_AT_ONCE)
         return self._salts.pop()
 
     def flush(self) -> None:

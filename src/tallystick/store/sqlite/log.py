@@ -40,13 +40,19 @@ class SqliteLog:
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
         self._holders: dict[int, bytes] = {}
+        self._head: Head | None = None
+        """Asked for several times in each transaction; None when it has to be read."""
 
     def head(self) -> Head:
         """See ``protocol.Reading``."""
-        row = self._db.execute(_SQL["head"]).fetchone()
-        if row is None:
-            return Head(0, EMPTY_ROOT, START_OF_TIME, 0)
-        return Head(row[0], Frontier.from_bytes(row[0], row[1]).root(), row[2], row[3])
+        if self._head is None:
+            row = self._db.execute(_SQL["head"]).fetchone()
+            self._head = (
+                Head(row[0], Frontier.from_bytes(row[0], row[1]).root(), row[2], row[3])
+                if row
+                else Head(0, EMPTY_ROOT, START_OF_TIME, 0)
+            )
+        return self._head
 
     def frontier(self) -> Frontier:
         """See ``protocol.Reading``."""
@@ -236,6 +242,7 @@ class SqliteLog:
         self._db.executemany(_SQL["add_part"], parts)
         epoch = self.head().epoch
         self._db.execute(_SQL["set_head"], (frontier.size, frontier.to_bytes(), at, epoch))
+        self._head = None
 
     def apply(self, effects: Effects, texts: Iterable[tuple[int, str]]) -> None:
         """See ``protocol.Writing``: rows of one kind in one go, since only closings and versions mind their order."""
@@ -264,6 +271,7 @@ class SqliteLog:
         if epochs:
             self._db.executemany(_SQL["add_epoch"], [(row.seq, row.at) for row in epochs])
             self._db.execute("UPDATE head SET epoch = (SELECT count(*) FROM epoch)")
+            self._head = None
 
     def _add_claims(self, claims: list[ClaimRow]) -> None:
         ids = {holder: bytes.fromhex(holder) for holder in {row.holder for row in claims}}
