@@ -60,18 +60,24 @@ def entry_bytes(entry: Entry) -> bytes:
 
     Empty ``holder`` and ``xrefs`` are left out; ``refs`` and ``parts`` never are.
     """
-    holder = f'"holder":"{entry.holder}",' if entry.holder else ""
-    refs = ",".join(map(str, entry.refs))
+    actor_at, holder_to_parts, trail_to_v = _repeated(entry.actor, entry.holder, entry.kind, entry.log, entry.trail)
     parts = ",".join([f'"{name}":"{digest}"' for name, digest in entry.parts])
+    refs = ",".join(map(str, entry.refs)) if entry.refs else ""
     xrefs = ""
     if entry.xrefs:
         inner = ",".join([f'"{log}":[{",".join(map(str, seqs))}]' for log, seqs in entry.xrefs])
         xrefs = f',"xrefs":{{{inner}}}'
     return (
-        f'{{"actor":"{entry.actor}","at":{entry.at},"clock":{entry.clock},{holder}"kind":"{entry.kind}",'
-        f'"log":"{entry.log}","parts":{{{parts}}},"refs":[{refs}],"seq":{entry.seq},"trail":"{entry.trail}",'
-        f'"v":{entry.v}{xrefs}}}'
+        f'{actor_at}{entry.at},"clock":{entry.clock},{holder_to_parts}{{{parts}}},"refs":[{refs}],'
+        f'"seq":{entry.seq},{trail_to_v}{entry.v}{xrefs}}}'
     ).encode("ascii")
+
+
+@lru_cache(maxsize=256)
+def _repeated(actor: str, holder: str, kind: str, log: str, trail: str) -> tuple[str, str, str]:
+    """What few entries differ in, written once: up to the value of ``at``, from the holder to ``parts``, and to ``v``."""
+    whose = f'"holder":"{holder}",' if holder else ""
+    return f'{{"actor":"{actor}","at":', f'{whose}"kind":"{kind}","log":"{log}","parts":', f'"trail":"{trail}","v":'
 
 
 def entry_from_bytes(data: bytes) -> Entry:
@@ -133,11 +139,10 @@ def check_entry(entry: Entry) -> None:
 
 def check_fields(entry: Entry) -> None:
     """``check_entry`` for an entry whose digests ``part_digest`` just made, or are about to be compared with it."""
-    _, _, seq, at, clock, _, _, _, refs, parts, xrefs, v = entry
-    ids_hold = is_id(entry.trail) and is_id(entry.actor) and (entry.holder == "" or is_id(entry.holder))
-    if not (ids_hold and _is_name(entry.kind) and _is_name(entry.log)):
+    trail, log, seq, at, clock, kind, actor, holder, refs, parts, xrefs, v = entry
+    if not _are_names(trail, log, kind, actor, holder):
         raise CanonicalError(f"entry {seq}: ids are 32 lower-case hex digits, kind and log are lower-case words")
-    for number in (seq, *refs, v):
+    for number in (seq, v, *refs) if refs else (seq, v):
         if type(number) is not int or not 0 <= number <= MAX_INTEGER:
             raise CanonicalError(f"entry {seq}: {number!r} is not an integer of 0 … 2^53−1")
     for instant in (at, clock):
@@ -150,6 +155,11 @@ def check_fields(entry: Entry) -> None:
         before = name
     if xrefs:
         _check_xrefs(entry)
+
+
+@lru_cache(maxsize=256)
+def _are_names(trail: str, log: str, kind: str, actor: str, holder: str) -> bool:
+    return is_id(trail) and is_id(actor) and (holder == "" or is_id(holder)) and _is_name(kind) and _is_name(log)
 
 
 def _check_xrefs(entry: Entry) -> None:
