@@ -23,7 +23,8 @@ def measured(shared: Path) -> dict[str, Any]:
     return {
         "quotes": quotes.run(shared),
         "outcomes": outcomes.run(shared),
-        "extraction, recall": {name: extraction.run(shared, name) for name in "abcd"},
+        "extraction, recall": {name: extraction.run(shared, name) for name in "abcde"},
+        "extraction, two readers of the same sessions": extraction.readers(),
         "extraction, candidates judged by a reader": {
             path.stem: extraction.precision(path) for path in sorted(extraction.LABELS.glob("candidates*.jsonl"))
         },

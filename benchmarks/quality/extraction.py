@@ -7,7 +7,8 @@ label's quote and note together (Codex writes every turn twice, so the twin of a
 ``recall_any_kind`` drops the condition on the kind: the same choice is often told once as a decision and once as an outcome.
 
     python benchmarks/quality/extraction.py ../shared                     recall on the development labels
-    python benchmarks/quality/extraction.py ../shared --labels b          recall on set b; a to c were tuned on, d is held out
+    python benchmarks/quality/extraction.py ../shared --labels b          recall on set b; a to c were tuned on, d and e were not
+    python benchmarks/quality/extraction.py ../shared --readers           how far two readers of the same sessions agree
     python benchmarks/quality/extraction.py ../shared --sample 20261201   write 200 candidates for a reader to judge
 """
 
@@ -34,6 +35,7 @@ from tallystick.transcripts.protocol import Adapter, RawRecord
 LABELS = Path(__file__).parent / "labels"
 SAMPLE_FILE = LABELS / "candidates.jsonl"
 SAMPLE_SIZE = 200
+TWO_READERS = ("extraction_e.jsonl", "extraction_e_second_reader.jsonl")
 NEIGHBOURING_RECORDS = 2
 CONTEXT_CHARACTERS = 600
 Z_95 = 1.959963984540054
@@ -90,6 +92,34 @@ def run(shared: Path, labels: str = "a") -> dict[str, Any]:
         "recall_all": wilson(sum(found.values()), sum(total.values()))._asdict(),
         "recall_any_kind": {kind: wilson(any_kind[kind], total[kind])._asdict() for kind in kinds},
     }
+
+
+def readers() -> dict[str, Any]:
+    """How much of what one reader noted another reader of the same sessions noted too, counted as ``run`` counts: what a
+    recall of the rules is to be held against."""
+    noted = [[each for each in _read_lines(LABELS / name) if each["kind"] != "none"] for name in TWO_READERS]
+    shared_sessions = set.intersection(*({label["session"] for label in labels} for labels in noted))
+    first, second = ([label for label in labels if label["session"] in shared_sessions] for labels in noted)
+    return {
+        "sessions": len(shared_sessions),
+        "first reader's, noted by the second": _noted_too(first, second),
+        "second reader's, noted by the first": _noted_too(second, first),
+    }
+
+
+def _noted_too(labels: list[dict[str, Any]], others: list[dict[str, Any]]) -> dict[str, Any]:
+    total: Counter[str] = Counter(label["kind"] for label in labels)
+    found: Counter[str] = Counter()
+    for label in labels:
+        alike = (
+            other
+            for other in others
+            if (other["session"], other["kind"]) == (label["session"], label["kind"])
+            and any(_stands_for(label, line, other["quote"]) for line in (other["line"], *other.get("also", ())))
+        )
+        found[label["kind"]] += any(True for _ in alike)
+    kinds = {kind: wilson(found[kind], total[kind])._asdict() for kind in sorted(total)}
+    return {**kinds, "all": wilson(found.total(), total.total())._asdict()}
 
 
 def sample(shared: Path, seed: int, into: Path = SAMPLE_FILE) -> int:
@@ -169,10 +199,14 @@ def _records(path: Path) -> Iterator[RawRecord]:
 
 
 def _is_hit(label: dict[str, Any], offered: Offered) -> bool:
-    ours = _words(offered.candidate.quote)
-    if abs(label["line"] - offered.line) <= NEIGHBOURING_RECORDS and _shares_half(ours, _words(label["quote"])):
+    return _stands_for(label, offered.line, offered.candidate.quote)
+
+
+def _stands_for(label: dict[str, Any], on_line: int, quote: str) -> bool:
+    ours = _words(quote)
+    if abs(label["line"] - on_line) <= NEIGHBOURING_RECORDS and _shares_half(ours, _words(label["quote"])):
         return True
-    also = any(abs(line - offered.line) <= NEIGHBOURING_RECORDS for line in label.get("also", ()))
+    also = any(abs(line - on_line) <= NEIGHBOURING_RECORDS for line in label.get("also", ()))
     return also and _shares_half(ours, _words(f"{label['quote']} {label['text']}"))
 
 
@@ -200,9 +234,13 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
 def _main(arguments: Iterable[str]) -> None:
     parser = argparse.ArgumentParser(description="Recall of the rules extractor against hand labels.")
     parser.add_argument("shared", type=Path)
-    parser.add_argument("--labels", choices=("a", "b", "c", "d"), default="a")
+    parser.add_argument("--labels", choices=("a", "b", "c", "d", "e"), default="a")
     parser.add_argument("--sample", type=int, metavar="SEED")
+    parser.add_argument("--readers", action="store_true", help="how far two readers of the same sessions agree")
     options = parser.parse_args(list(arguments))
+    if options.readers:
+        print(json.dumps(readers(), indent=1))
+        return
     if options.sample is not None:
         print(f"seed {options.sample}: {sample(options.shared, options.sample)} candidates in {SAMPLE_FILE.name}")
         return
