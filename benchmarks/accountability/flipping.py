@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
-from tallystick.briefing import Item, brief, shown
+from tallystick.briefing import brief
 from tallystick.model.entry import EntryKind, LogName
 from tallystick.model.temporal import DAY, Interval, ValidTime
 from tallystick.ranking import query_tokens
@@ -138,14 +138,7 @@ def _exported(rows: Reading) -> list[object]:
 
 
 def _briefed(rows: Reading) -> str:
-    items = [
-        Item(
-            each.row.claim, each.row.kind, each.text or "", each.derivation, each.outcome, each.row.origin, each.said_at,
-            each.row.tokens or len(shown(each.text or "")), each.row.kind == "fact", -1,
-        )
-        for each in rows.believed(Selection(ENTRIES - 1))
-    ]  # fmt: skip
-    return brief(items, now=SetClock().now, budget=400, settle=lambda _: "", left_before=0).text
+    return brief(rows.standings(Selection(ENTRIES - 1)), now=SetClock().now, budget=400, text=rows.text).text
 
 
 def places_of(folder: Path, log: LogName, data: bytes) -> list[Place]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heapify, heappop
+from types import MappingProxyType
 from typing import NamedTuple
 
-from tallystick.model.claim import ClaimKind, Derivation, Outcome
+from tallystick.model.claim import ClaimKind, Derivation, Outcome, Standing
 from tallystick.model.evidence import Origin
 from tallystick.model.temporal import DAY, SECOND
 
@@ -36,7 +38,13 @@ _ANSI = re.compile("\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u0007\u001b]*(?:\u0007|\
 _LEADING = re.compile(r"\A(?:[\s#>*+\-=_|~`]|\d+[.)]\s)+")
 _MARKS = str.maketrans({"✓": "v", "<": "‹", ">": "›", '"': "”"})
 
+# Keyed by plain words: a value of a newer version, which has none of these, counts for nothing (TRAIL.9).
+_ORIGIN: dict[str, int] = {Origin.USER: 4}
+_DERIVATION: dict[str, int] = {Derivation.VERBATIM: 2}
 _DOUBT: dict[str, int] = {Outcome.CONTRADICTED: 3, Outcome.STALE_WITNESS: 2, Outcome.UNWITNESSED: 1}
+_FACT: str = ClaimKind.FACT.value
+_LASTING: frozenset[str] = frozenset((ClaimKind.RULE.value, ClaimKind.PREFERENCE.value))
+_FADES_EACH = 14 * DAY
 
 
 class Section(NamedTuple):
@@ -52,25 +60,14 @@ OPEN_LOOPS = Section("open_loops", "OPEN LOOPS")
 RULES = Section("rules", "RULES")
 FACTS = Section("facts", "FACTS")
 SECTIONS = (VERIFY, DECISIONS, OPEN_LOOPS, RULES, FACTS)
-
-
-class Item(NamedTuple):
-    """One belief as the briefing needs it."""
-
-    claim: int
-    kind: str
-    text: str
-    derivation: str
-    outcome: str
-    origin: str
-    said_at: int
-    """Microseconds UTC; -1 where no record says."""
-    tokens: int
-    """Of the words as ``shown`` gives them."""
-    checkable: bool = False
-    """Whether a command may be offered that would settle it."""
-    opposed_by: int = -1
-    """A newer claim that says the contrary."""
+_SECTION_OF: dict[str, str] = {
+    ClaimKind.OUTCOME: VERIFY.key,
+    ClaimKind.OPEN_LOOP: OPEN_LOOPS.key,
+    ClaimKind.RULE: RULES.key,
+    ClaimKind.PREFERENCE: RULES.key,
+    ClaimKind.FACT: FACTS.key,
+}
+"""Of a kind that may not be stale; every other kind is a decision."""
 
 
 class Line(NamedTuple):
@@ -109,111 +106,121 @@ def shown(text: str) -> str:
 
 
 def brief(
-    items: Iterable[Item],
+    offered: Iterable[Standing],
     *,
     now: int,
     budget: int,
+    text: Callable[[int], str | None],
+    opposed: Mapping[int, int] = MappingProxyType({}),
     settle: Callable[[int], str] = lambda _: "",
     quote: Callable[[int], str | None] = lambda _: None,
-    left_before: int = 0,
 ) -> Briefing:
-    """Choose and render. ``now`` is the point's time, ``budget`` in tokens; ``left_before`` counts what was never offered.
+    """Choose and render. ``now`` is the point's time, ``budget`` in tokens; each claim is offered once.
 
-    ``settle`` gives the command that would settle a claim now, made from a template and never from a transcript. ``quote``
-    gives the words that a verbatim claim was certified by, which are what is shown; None where they are its text.
+    ``text`` gives the words of a claim, None where they were erased: such a claim is passed over, and counted as left out.
+    It is asked only of claims whose turn comes. ``opposed`` is claim → a newer claim that says the contrary. ``settle``
+    gives the command that would settle a claim now, made from a template and never from a transcript. ``quote`` gives the
+    words that a verbatim claim was certified by, which are what is shown; None where they are its text.
 
     What can go stale comes first, then decisions, open loops, rules, facts. Within the budget each section gets its
     share in turn, best first, so that no section starves the others; what did not fit is counted.
     """
-    sections: dict[str, list[Item]] = {section.key: [] for section in SECTIONS}
-    for item in items:
-        sections[_section(item, now).key].append(item)
-    for section in sections.values():
-        section.sort(key=lambda item: _standing(item, now))
-    offered = sum(map(len, sections.values()))
-    chosen, used = _fill(sections, budget, settle)
+    waiting: dict[str, list[_Ranked]] = {section.key: [] for section in SECTIONS}
+    for standing in offered:
+        waiting[_section(standing, now, opposed)].append((*_rank(standing, now, opposed), standing))
+    count = sum(map(len, waiting.values()))
+    # Heaps: a budget reaches a few dozen of thousands, and only those have to be in order.
+    for ranked in waiting.values():
+        heapify(ranked)
+    chosen, used = _fill(waiting, budget, text, settle)
     lines = tuple(
-        _line(item, quote(item.claim), command, section, now)
+        _line(standing, words, quote(standing.claim), command, section, now, opposed.get(standing.claim, -1))
         for section in SECTIONS
-        for item, command in chosen[section.key]
+        for standing, words, command in chosen[section.key]
     )
-    left_out = offered - len(lines) + left_before
+    left_out = count - len(lines)
     return Briefing(lines, left_out, _render(lines, left_out), used)
 
 
-def _section(item: Item, now: int) -> Section:
-    if item.opposed_by >= 0 or _can_be_stale(item, now):
-        return VERIFY
-    match item.kind:
-        case ClaimKind.OPEN_LOOP:
-            return OPEN_LOOPS
-        case ClaimKind.RULE | ClaimKind.PREFERENCE:
-            return RULES
-        case ClaimKind.FACT | ClaimKind.OUTCOME:
-            return FACTS
-        case _:
-            return DECISIONS
+def _section(standing: Standing, now: int, opposed: Mapping[int, int]) -> str:
+    """Key of the section it belongs to: what the world may have changed since is every outcome and doubt, and old facts."""
+    kind, said_at = standing.kind, standing.said_at
+    if standing.claim in opposed or standing.outcome in _DOUBT:
+        return VERIFY.key
+    if kind == _FACT and (said_at < 0 or now - said_at > STALE_AFTER):
+        return VERIFY.key
+    return _SECTION_OF.get(kind, DECISIONS.key)
 
 
-def _can_be_stale(item: Item, now: int) -> bool:
-    """What the world may have changed since: every outcome, and facts that are old or were not witnessed."""
-    if item.kind == ClaimKind.OUTCOME or item.outcome in (
-        Outcome.UNWITNESSED,
-        Outcome.CONTRADICTED,
-        Outcome.STALE_WITNESS,
-    ):
-        return True
-    return item.kind == ClaimKind.FACT and (item.said_at < 0 or now - item.said_at > STALE_AFTER)
-
-
-def _standing(item: Item, now: int) -> tuple[int, int, int]:
+def _rank(standing: Standing, now: int, opposed: Mapping[int, int]) -> tuple[int, int, int]:
     """Sort key, best first: what a person said, then how well it stands, then how recent; rules do not fade (CARRY.7)."""
-    weight = 4 if item.origin == Origin.USER else 0
-    weight += 2 if item.derivation == Derivation.VERBATIM else 0
-    weight += _DOUBT.get(item.outcome, 0)
-    weight += 6 if item.opposed_by >= 0 else 0
-    fading = 0 if item.kind in (ClaimKind.RULE, ClaimKind.PREFERENCE) else max(0, now - item.said_at) // (14 * DAY)
-    return int(min(fading, 6)) - weight, -item.said_at, -item.claim
+    claim, kind, origin, said_at, _, derivation, outcome = standing
+    weight = _ORIGIN.get(origin, 0) + _DERIVATION.get(derivation, 0) + _DOUBT.get(outcome, 0)
+    if claim in opposed:
+        weight += 6
+    fading = 0 if kind in _LASTING or said_at > now else min((now - said_at) // _FADES_EACH, 6)
+    return fading - weight, -said_at, -claim
 
 
-_Chosen = dict[str, list[tuple[Item, str]]]
+_Ranked = tuple[int, int, int, Standing]
+_Chosen = dict[str, list[tuple[Standing, str, str]]]
 
 
-def _fill(sections: Mapping[str, list[Item]], budget: int, settle: Callable[[int], str]) -> tuple[_Chosen, int]:
-    chosen: _Chosen = {key: [] for key in sections}
-    waiting = {key: list(reversed(items)) for key, items in sections.items()}
+def _fill(
+    waiting: Mapping[str, list[_Ranked]], budget: int, text: Callable[[int], str | None], settle: Callable[[int], str]
+) -> tuple[_Chosen, int]:
+    chosen: _Chosen = {key: [] for key in waiting}
     used = FRAME_TOKENS
     while any(waiting.values()) and used + LINE_TOKENS < budget:
-        for key in sections:
-            if not waiting[key]:
+        for key, ranked in waiting.items():
+            found = _next(ranked, text)
+            if found is None:
                 continue
-            item = waiting[key].pop()
-            cost = item.tokens + LINE_TOKENS + (0 if chosen[key] else HEADING_TOKENS)
+            standing, words = found
+            tokens = standing.tokens or len(shown(words).encode())
+            cost = tokens + LINE_TOKENS + (0 if chosen[key] else HEADING_TOKENS)
             if used + cost > budget:
                 continue
-            command = settle(item.claim) if item.checkable else ""
+            command = settle(standing.claim) if _is_checkable(standing) else ""
             if used + cost + len(command.encode()) > budget:
                 command = ""
             used += cost + len(command.encode())
-            chosen[key].append((item, command))
+            chosen[key].append((standing, words, command))
     return chosen, used
 
 
-def _line(item: Item, quote: str | None, command: str, section: Section, now: int) -> Line:
+def _next(ranked: list[_Ranked], text: Callable[[int], str | None]) -> tuple[Standing, str] | None:
+    """The best that is left and has its words, taken off; None where nothing is left."""
+    while ranked:
+        standing = heappop(ranked)[-1]
+        words = text(standing.claim)
+        if words is not None:
+            return standing, words
+    return None
+
+
+def _is_checkable(standing: Standing) -> bool:
+    """Whether a command may be offered that would settle it."""
+    return standing.kind in (ClaimKind.OUTCOME, ClaimKind.FACT) or standing.outcome != Outcome.NONE
+
+
+def _line(
+    standing: Standing, text: str, quote: str | None, command: str, section: Section, now: int, opposed_by: int
+) -> Line:
     """A tick never stands without the words it certifies: where those are gone, the line is no quote any more."""
-    verbatim = item.derivation == Derivation.VERBATIM and quote != ""
-    words = shown(quote if verbatim and quote else item.text)
+    verbatim = standing.derivation == Derivation.VERBATIM and quote != ""
+    words = shown(quote if verbatim and quote else text)
     mark = "✓ verbatim" if verbatim else "~ inferred"
-    age = max(0, now - item.said_at) if item.said_at >= 0 else -1
+    age = max(0, now - standing.said_at) if standing.said_at >= 0 else -1
     said = f'"{words}"' if verbatim else words
-    notes = [item.origin or "unknown", "no date" if age < 0 else f"{in_words(age)} ago", f"c{item.claim}"]
-    if item.outcome not in (Outcome.NONE, ""):
-        notes.insert(0, str(item.outcome).replace("_", " "))
-    if item.opposed_by >= 0:
-        notes.append(f"opposed by newer c{item.opposed_by}")
+    notes = [standing.origin or "unknown", "no date" if age < 0 else f"{in_words(age)} ago", f"c{standing.claim}"]
+    if standing.outcome not in (Outcome.NONE, ""):
+        notes.insert(0, str(standing.outcome).replace("_", " "))
+    if opposed_by >= 0:
+        notes.append(f"opposed by newer c{opposed_by}")
     settle = f" → `{command}`" if command else ""
     return Line(
-        item.claim,
+        standing.claim,
         section.key,
         mark,
         words,

@@ -50,6 +50,20 @@ class Approval(StrEnum):
     REJECTED = "rejected"
 
 
+class Standing(NamedTuple):
+    """How a claim stood at a point, without its words: what decides which claims are shown, before any is read."""
+
+    claim: int
+    kind: str
+    origin: str
+    said_at: int
+    """When it was last said by the point, microseconds UTC; -1 where no record says."""
+    tokens: int
+    """Of the claim as a briefing shows it; 0 where they were not counted."""
+    derivation: str
+    outcome: str
+
+
 class About(NamedTuple):
     """What a claim says of one thing: subject, attribute, value. All empty when it is free text only."""
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from tallystick.beliefs import ClaimRow, Closing, Effects, Epoch, Link, Name, Touch, VerdictRow, Version
 from tallystick.errors import TrailUnreadable, UnknownId
 from tallystick.log.merkle import Frontier, leaf_hash
+from tallystick.model.claim import Standing
 from tallystick.model.entry import Head, LogName
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
 from tallystick.store.protocol import (
@@ -182,7 +183,6 @@ class MemoryLog:
         return found[: selection.limit]
 
     def _belief(self, row: ClaimRow, version: Version, as_of: int) -> Belief:
-        text = self._parts.get((row.claim, "text"))
         newest: dict[str, VerdictRow] = {}
         for (axis, seq), verdict in sorted(self._views.verdicts_of[row.claim].items()):
             if seq <= as_of:
@@ -191,12 +191,24 @@ class MemoryLog:
         return Belief(
             row,
             version,
-            text.body.decode("utf-8", "replace") if text else None,
+            self.text(row.claim),
             derivation.value if derivation else "inferred",
             outcome.value if outcome else "none",
             "; ".join(each.reason for each in (derivation, outcome) if each and each.reason),
             max(row.said_at, *(touch.said_at for touch in self._views.touches_of[row.claim] if touch.seq <= as_of), -1),
         )
+
+    def standings(self, selection: Selection) -> list[Standing]:
+        """See ``protocol.Reading``."""
+        return [
+            Standing(row.claim, row.kind, row.origin, said_at, row.tokens, derivation, outcome)
+            for row, _, _, derivation, outcome, _, said_at in self.believed(selection)
+        ]
+
+    def text(self, claim: int) -> str | None:
+        """See ``protocol.Reading``."""
+        part = self._parts.get((claim, "text"))
+        return part.body.decode("utf-8", "replace") if part else None
 
     def count(self, selection: Selection) -> int:
         """See ``protocol.Reading``."""

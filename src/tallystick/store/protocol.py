@@ -15,7 +15,9 @@ from typing import NamedTuple, Protocol
 
 from tallystick.beliefs import ClaimRow, Effects, Link, Name, Touch, VerdictRow, Version
 from tallystick.log.merkle import Frontier
+from tallystick.model.claim import Standing
 from tallystick.model.entry import Head, LogName, Part
+from tallystick.model.temporal import Interval
 
 VIEWS = ("claim", "version", "verdict", "touch", "link", "name", "epoch")
 """The views that ``rows`` dumps and ``verify`` compares."""
@@ -153,6 +155,14 @@ class Reading(Protocol):
 
     def believed(self, selection: Selection) -> list[Belief]:
         """The beliefs that were held at the point, in order of claim id."""
+        ...
+
+    def standings(self, selection: Selection) -> list[Standing]:
+        """What ``believed`` would give, in the same order, without reading any words or reasons."""
+        ...
+
+    def text(self, claim: int) -> str | None:
+        """The words of a claim as ``Belief.text`` gives them; None where they were erased."""
         ...
 
     def count(self, selection: Selection) -> int:
@@ -308,11 +318,13 @@ def selects(selection: Selection, row: ClaimRow, version: Version) -> bool:
         and row.claim > selection.after
         and _among(row.holder, selection.holders)
         and _among(row.kind, selection.kinds)
-        and (
-            selection.valid_at is None
-            or any(interval.start <= selection.valid_at < interval.end for interval in version.valid)
-        )
+        and covers(version.valid, selection.valid_at)
     )
+
+
+def covers(valid: Iterable[Interval], instant: int | None) -> bool:
+    """Whether valid time takes an instant in; every time does where none is asked for."""
+    return instant is None or any(interval.start <= instant < interval.end for interval in valid)
 
 
 def _among(value: str, wanted: Collection[str] | None) -> bool:

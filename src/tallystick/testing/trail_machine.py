@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tallystick.beliefs import effects
 from tallystick.errors import UndoRefused, UsageError
 from tallystick.log.canonical import entry_bytes, part_digest
 from tallystick.log.merkle import leaf_hash
+from tallystick.model.claim import Standing
 from tallystick.model.entry import FORMAT, Entry, EntryKind, LogName
 from tallystick.model.temporal import DAY, SECOND, UNKNOWN_VALID_TIME, ValidTime
 from tallystick.store.memory import MemoryStore
@@ -60,6 +62,7 @@ class TrailMachine(RuleBasedStateMachine):
         """Every past point and instant asked again, and both trails verified."""
         try:
             self.every_point_reads_as_it_did()
+            self.what_stands_is_what_is_believed()
             self.instants_resolve_alike()
             self.both_are_sound()
         finally:
@@ -238,6 +241,19 @@ class TrailMachine(RuleBasedStateMachine):
             rows.matching(tokens, seq),
         ]  # fmt: skip
 
+    def what_stands_is_what_is_believed(self) -> None:
+        """TIME.1, 3, 13: without its words a belief is chosen, ordered and dated as with them, at every point of every store."""
+        instants = [None, -(2**62), *{step.at for step in self.steps[-3:]}, 0, 2**62]
+        holder = self.holder_ids.get(strategies.HOLDERS[0], "")
+        for trail, seq in product(self.trails, range(-1, len(self.steps) + 1)):
+            with trail.reading() as rows:
+                selections = [Selection(seq, valid_at=instant) for instant in instants]
+                selections += [Selection(seq, (holder,), ("fact", "rule")), Selection(seq, after=6, limit=2)]
+                for selection in selections:
+                    believed = rows.believed(selection)
+                    assert rows.standings(selection) == [_standing(belief) for belief in believed]
+                    assert [rows.text(belief.row.claim) for belief in believed] == [each.text for each in believed]
+
     def instants_resolve_alike(self) -> None:
         """TIME.2: an instant names the last entry at or before it, in the newest epoch that had begun."""
         instants = {step.at + off for step in self.steps for off in (-1, 0, 1)}
@@ -290,6 +306,11 @@ class TrailMachine(RuleBasedStateMachine):
     def _seen(self, rows: Reading, seq: int) -> list[Held]:
         names = {made: name for name, made in self.holder_ids.items()}
         return [_as_held(belief, names) for belief in rows.believed(Selection(seq))]
+
+
+def _standing(belief: Belief) -> Standing:
+    row = belief.row
+    return Standing(row.claim, row.kind, row.origin, belief.said_at, row.tokens, belief.derivation, belief.outcome)
 
 
 def _step(

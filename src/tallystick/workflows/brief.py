@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from tallystick.briefing import FRAME_TOKENS, LINE_TOKENS, Briefing, Item, brief, shown
+from tallystick.briefing import FRAME_TOKENS, LINE_TOKENS, Briefing, brief
 from tallystick.errors import UsageError
-from tallystick.model.claim import ClaimKind, Outcome
+from tallystick.model.claim import Standing
 from tallystick.model.entry import EntryKind, LogName
-from tallystick.store.protocol import Belief, Reading, Selection
+from tallystick.store.protocol import Reading, Selection
 from tallystick.trail import Trail
 from tallystick.trail.intact import intact_parts
 from tallystick.trail.points import Point, point
@@ -38,17 +39,15 @@ def make_briefing(trail: Trail, scope: Scope, *, as_of: str | None, budget: int)
     with trail.reading() as rows:
         at = point(trail, rows, as_of)
         now = max(trail.clock(), at.at) if as_of is None else at.at
-        beliefs = rows.believed(Selection(at.seq, holders(rows, scope), valid_at=now))
-        opposed = _opposed(rows, at.seq, {belief.row.claim for belief in beliefs})
-        items = [_item(belief, opposed) for belief in beliefs if belief.text is not None]
-        left = len(beliefs) - len(items)
+        held = rows.standings(Selection(at.seq, holders(rows, scope), valid_at=now))
         made = brief(
-            items,
+            held,
             now=now,
             budget=budget,
+            text=rows.text,
+            opposed=_opposed(rows, at.seq, held),
             settle=lambda claim: _settle(rows, claim, at.seq),
             quote=lambda claim: intact_parts(rows, claim).get("quote", b"").decode("utf-8", "replace"),
-            left_before=left,
         )
     if trail.id:
         _log(trail, made, at)
@@ -62,29 +61,13 @@ def _log(trail: Trail, made: Briefing, at: Point) -> None:
         appender.add(EntryKind.SURFACED, parts, xrefs=[(LogName.MEMORY, claims)] if claims else [])
 
 
-def _opposed(rows: Reading, seq: int, held: set[int]) -> dict[int, int]:
+def _opposed(rows: Reading, seq: int, held: Sequence[Standing]) -> dict[int, int]:
     """Claims that a newer held one contradicts: older → newer (CARRY.4)."""
-    return {
-        link.older: link.newer for link in rows.links(seq, "contradicts") if link.older in held and link.newer in held
-    }
-
-
-def _item(belief: Belief, opposed: dict[int, int]) -> Item:
-    row = belief.row
-    text = belief.text or ""
-    checkable = row.kind in (ClaimKind.OUTCOME, ClaimKind.FACT) or belief.outcome != Outcome.NONE
-    return Item(
-        row.claim,
-        row.kind,
-        text,
-        belief.derivation,
-        belief.outcome,
-        row.origin,
-        belief.said_at,
-        row.tokens or len(shown(text).encode()),
-        checkable,
-        opposed.get(row.claim, -1),
-    )
+    links = rows.links(seq, "contradicts")
+    if not links:
+        return {}
+    claims = {standing.claim for standing in held}
+    return {link.older: link.newer for link in links if link.older in claims and link.newer in claims}
 
 
 def _settle(rows: Reading, claim: int, seq: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import apsw
@@ -12,6 +13,7 @@ import apsw
 from tallystick.beliefs import ALWAYS, ClaimRow, Closing, Effects, Epoch, Link, Name, Touch, VerdictRow, Version
 from tallystick.errors import TrailUnreadable
 from tallystick.log.merkle import EMPTY_ROOT, Frontier, leaf_hash
+from tallystick.model.claim import Standing
 from tallystick.model.entry import Head
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Interval
 from tallystick.store.protocol import (
@@ -22,6 +24,7 @@ from tallystick.store.protocol import (
     PartRow,
     Selection,
     SourceRow,
+    covers,
     selects,
 )
 from tallystick.store.sqlite.statements import statements
@@ -31,6 +34,7 @@ _LAST = 2**62
 # Half the time of ``_make``; a log has millions of these.
 _entry = partial(tuple.__new__, EntryRow)
 _part = partial(tuple.__new__, PartRow)
+_standing = partial(tuple.__new__, Standing)
 _RUN = 500
 
 
@@ -128,6 +132,20 @@ class SqliteLog:
                 if len(found) == selection.limit:
                     break
         return found
+
+    def standings(self, selection: Selection) -> list[Standing]:
+        """See ``protocol.Reading``."""
+        sql, bindings = _filtered(_SQL["standings"], selection)
+        s, at = selection.as_of, selection.valid_at
+        always = at is None or START_OF_TIME <= at < END_OF_TIME
+        rows = self._db.execute(sql + " ORDER BY v.claim", (s, s, s, s, s, selection.after, *bindings))
+        held = (_standing(row[:7]) for row in rows if (always if row[7] is None else covers(_intervals(row[7]), at)))
+        return list(islice(held, selection.limit))
+
+    def text(self, claim: int) -> str | None:
+        """See ``protocol.Reading``."""
+        row = self._db.execute(_SQL["text"], (claim,)).fetchone()
+        return str(row[0], "utf-8", "replace") if row else None
 
     def count(self, selection: Selection) -> int:
         """See ``protocol.Reading``."""

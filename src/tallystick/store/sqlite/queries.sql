@@ -109,6 +109,23 @@ LEFT JOIN verdict AS o ON o.claim = v.claim AND o.axis = 'outcome' AND o.seq =
     (SELECT max(seq) FROM verdict WHERE claim = v.claim AND axis = 'outcome' AND seq <= ?)
 WHERE v.tx_from <= ? AND v.tx_to > ? AND v.claim > ?;
 
+-- name: standings
+-- as_of (5 times), after; the holder and kind filters are added by the caller. Looked up for each claim, so that a project
+-- of a few claims does not pay for a trail of many.
+SELECT v.claim, c.kind, c.origin,
+       max(c.said_at, coalesce((SELECT max(said_at) FROM touch WHERE claim = v.claim AND seq <= ?), -1)), c.tokens,
+       coalesce(nullif((SELECT value FROM verdict WHERE claim = v.claim AND axis = 'derivation' AND seq <= ?
+           ORDER BY seq DESC LIMIT 1), ''), 'inferred'),
+       coalesce(nullif((SELECT value FROM verdict WHERE claim = v.claim AND axis = 'outcome' AND seq <= ?
+           ORDER BY seq DESC LIMIT 1), ''), 'none'),
+       v.valid
+FROM version AS v
+CROSS JOIN claim AS c ON c.claim = v.claim
+WHERE v.tx_from <= ? AND v.tx_to > ? AND v.claim > ?;
+
+-- name: text
+SELECT body FROM part WHERE seq = ? AND name = 'text';
+
 -- name: count
 -- as_of (twice), after; filters are added by the caller
 SELECT count(*) FROM version AS v CROSS JOIN claim AS c ON c.claim = v.claim
