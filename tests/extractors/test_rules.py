@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.extractors.rules import MAX_LOOPS, MAX_OUTCOMES, MAX_SETTLED, RulesExtractor
+from tallystick.extractors.rules import MAX_KEPT, MAX_LOOPS, MAX_OUTCOMES, MAX_SETTLED, RulesExtractor
 from tallystick.extractors.rules_statements import is_pasted, plain_words, statements
 from tallystick.extractors.rules_wording import MAX_DICTATED
 from tallystick.language.polarity import modals, negations
@@ -153,8 +153,8 @@ def test_a_session_full_of_notes_gives_each_once_and_only_where_it_is_said_aloud
         (A, "Increased the timeout from 20m to 45m. The docs still need `--flag`."),
     )
     found = offered(spoken)
-    assert sorted(str(each.kind) for each in found) == ["fact", "open_loop", "outcome", "outcome", "rule"]
-    assert "All green.  CI ran on `main` with 12 jobs." in [each.quote for each in found]
+    assert sorted(str(each.kind) for each in found) == ["fact", "open_loop", "outcome", "rule"]
+    assert "Increased the timeout from 20m to 45m." in [each.quote for each in found]
     assert_silent(spoken)
 
 
@@ -285,7 +285,7 @@ OPENINGS = [
     (
         "`make lint` fails. However, I want the parameters that are complained about retained. "
         "Mark them ignored with inline directives.",
-        ["However, I want the parameters that are complained about retained."],
+        ["`make lint` fails. However, I want the parameters that are complained about retained."],
     ),
     (
         "The exit path should be like:\n\n1. if the error is a SilentError, do not print anything\n"
@@ -666,14 +666,70 @@ def test_only_the_last_outcome_of_its_kind_is_offered() -> None:
     assert len(found) == 2
 
 
+@pytest.mark.parametrize(
+    "status", ["All 8 tests pass.", "Lint is clean: 0 issues, all passed.", "Pushed `00fb9c4` to `main`."]
+)
+def test_how_things_stood_is_noted_at_the_end_only(status: str) -> None:
+    """CARRY.1: a test, lint or push status that further work follows says nothing of how the session ended."""
+    last: list[tuple[Origin, str] | Event] = [(U, "and the rest"), (A, "Renamed `old.py` to `new.py`."), (U, "ok")]
+    assert status in [each.text for each in offered(session((U, "go"), TOOL_CALL, (A, status)))]
+    assert status not in [each.text for each in offered(session((U, "go"), TOOL_CALL, (A, status), *last))]
+
+
+TAKEN_BACK = [
+    ("Increased `SHUTDOWN_WAIT` from 1s to 5s.", "Removed `SHUTDOWN_WAIT` from the settings."),
+    ("Added `open_null()`, which redirects the output.", "Now uses `io.Discard` instead of `open_null()`."),
+    ("J’ai créé `spec-rev2.md` à partir du modèle.", "Supprimé `spec-rev2.md` et mis à jour `spec.md`."),
+]
+
+
+@pytest.mark.parametrize(("claim", "later"), TAKEN_BACK)
+def test_what_a_later_message_takes_back_is_not_noted(claim: str, later: str) -> None:
+    """CARRY.4: a thing that a later message of the session says is gone or replaced is not told as it was."""
+    before: list[tuple[Origin, str] | Event] = [(U, "please do it"), TOOL_CALL, (A, claim)]
+    assert claim in [each.text for each in offered(session(*before))]
+    found = [each.text for each in offered(session(*before, (U, "and now"), TOOL_CALL, (A, later)))]
+    assert claim not in found
+    question = [each.text for each in offered(session(*before, (U, "and now"), (A, later.rstrip(".") + "?")))]
+    assert claim in question
+    other = [each.text for each in offered(session(*before, (U, "and now"), TOOL_CALL, (A, "Removed `other.py`.")))]
+    assert claim in other
+
+
+def test_an_item_is_told_with_its_list() -> None:
+    """QUOTE.1: an item of a short list is quoted with the line that introduces it; of a long list it stands alone."""
+    lead = "Fixed the slow exit of `app` by setting:"
+    items = "\n- `wait: 100ms` - caps how long it waits instead of blocking\n- `upload: 200ms` - caps the request"
+    found = offered(session((U, "go"), TOOL_CALL, (A, lead + items)))
+    assert lead + items in [each.quote for each in found]
+    long = lead + items + "".join(f"\n- `option{n}` - is left as it was before the change was made" for n in range(9))
+    assert all(len(each.quote) < 200 for each in offered(session((U, "go"), TOOL_CALL, (A, long))))
+
+
+def test_what_stands_whole_in_another_note_is_noted_once() -> None:
+    """CARRY.1: of two notes of one message and kind, the one that holds the other's words is enough."""
+    said = "Use the file `docs/prd.md`. Do not use the other documents"
+    assert decided((U, "go"), (A, "Which file?"), (U, said)) == [said]
+
+
+def test_a_persons_sentence_brings_what_it_refers_to() -> None:
+    """QUOTE.1: what "it" is stands in the sentence before, so the quote holds both; a sentence that names its things does
+    not need it."""
+    said = "The cache of `app` is read twice. I want it to be read once"
+    assert decided((U, "go"), (A, "I looked."), (U, said)) == [said]
+    named = "The cache of `app` is old. I want the cache in `app.py` to be removed"
+    assert decided((U, "go"), (A, "I looked."), (U, named)) == ["I want the cache in `app.py` to be removed"]
+
+
 def test_an_outcome_told_again_is_as_late_as_its_last_telling() -> None:
     """EVID.10: of too many outcomes the oldest go, counted from when they were last told."""
     work = [turn for n in range(MAX_OUTCOMES - 1) for turn in ((U, "next"), (A, f"Renamed module{n} to `m{n}.py`."))]
-    turns = [(U, "go"), (A, "All 3 tests pass."), *work, (U, "again"), (A, "All 4 tests pass."), (U, "more")]
+    turns = [(U, "go"), (A, "Updated the PR #3 to the new base."), *work, (U, "again")]
+    turns += [(A, "Updated the PR #3 to the new head."), (U, "more")]
     turns += [(A, "Dropped `legacy.py` from the build."), (U, "ok")]
     found = [each.text for each in offered(session(*turns))]
     assert len(found) == MAX_OUTCOMES
-    assert "All 4 tests pass." in found
+    assert "Updated the PR #3 to the new head." in found
     assert "Renamed module0 to `m0.py`." not in found
 
 
@@ -749,7 +805,7 @@ def test_state_and_output_are_bounded() -> None:
         text = f"Moved module{number} of `file{number}.py` over to `new{number}.py`. It still needs work."
         extractor.offer(event(A, text, number=2 * number), FACTS)
         extractor.offer(event(U, "next", number=2 * number + 1), FACTS)
-    assert len(list(extractor.close())) <= MAX_OUTCOMES + MAX_LOOPS
+    assert len(list(extractor.close())) <= MAX_KEPT + MAX_OUTCOMES + MAX_LOOPS
 
 
 ADVERSARIAL = [
@@ -777,6 +833,9 @@ ADVERSARIAL = [
     "isn't there a it only " * 45_000,
     "1) B " * 200_000,
     "if a fails " * 90_000,
+    "removed the " * 90_000 + "`a`",
+    "instead of `a` " * 70_000,
+    "lead:\n- it `a` instead of `b`\n" * 30_000,
 ]
 
 

@@ -20,6 +20,10 @@ KEPT = [
     (ClaimKind.OPEN_LOOP, Origin.ASSISTANT, "The cron jobs are not migrated yet."),
 ]
 LEFT_OUT = [
+    (ClaimKind.OUTCOME, Origin.ASSISTANT, "Fixed in `64274e0f`, pushed, and replied to the thread."),
+    (ClaimKind.OUTCOME, Origin.ASSISTANT, "Removed unused variables in `hooks.py` and `state.py`"),
+    (ClaimKind.OUTCOME, Origin.ASSISTANT, "Created a repository for the check at `/tmp/hook-test`."),
+    (ClaimKind.OUTCOME, Origin.ASSISTANT, "Action items created: `4` (2 high)"),
     (ClaimKind.DECISION, Origin.ASSISTANT, "Now let me update the transcript creation to include proper timestamps."),
     (ClaimKind.DECISION, Origin.ASSISTANT, "I'll fix the test expectations to match the actual error messages."),
     (ClaimKind.DECISION, Origin.USER, "put it in the handler"),

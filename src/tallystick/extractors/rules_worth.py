@@ -39,12 +39,17 @@ _MENDED = _rx(
     r" because\b|.*\blinter requires\b|.*\bi was editing\b"
 )
 _NOTICE = _rx(
-    r"(?:done|enregistré|rapport mis à jour|sections? ajoutées?|review notes|saved|no diff|"
+    r"(?:done|fixed in `?[0-9a-f]{7,40}\b|enregistré|rapport mis à jour|sections? ajoutées?|review notes|saved|no diff|"
     r"updated\b(?! .*\b(?:to|from|with|in)\b)|"
     r"fichiers? mis à jour|mis à jour)\b"
 )
 _TEST_OR_GIT = _rx(r".*\b(?:tests?|lint\w*|push\w*|merg\w*|commit\w*|releas\w*|deploy\w*|build\w*|publi\w+|rebas\w+)\b")
 _JUDGES_LINT = _rx(r".*\b(?:linter|false positive|duplication)\b")
+_TRIVIAL = _rx(
+    r"\b(?:unused (?:\w+ )?(?:variables?|imports?|functions?|parameters?|code)|stale comments?|typos?|now unused)\b|"
+    r"(?:^|[\s`'\"(])/tmp/|[^:]{3,40}: ?`?\d+`?(?: \([^)]*\))?\W*$"
+)
+_MAY_BE_TRIVIAL = frozenset({ClaimKind.DECISION, ClaimKind.OUTCOME})
 LEAST_WORDS = 6
 
 
@@ -71,6 +76,8 @@ def gives_a_reason(text: str) -> bool:
 
 def worth_noting(candidate: Candidate) -> bool:
     """Whether the candidate can be understood and used by somebody who was not there."""
+    if candidate.kind in _MAY_BE_TRIVIAL and _TRIVIAL.search(candidate.text):
+        return False
     text = candidate.text if _NOTICE.match(candidate.text) else without_lead(candidate.text)
     words = len(text.split())
     match candidate.kind:
