@@ -926,6 +926,50 @@ DRAFT = (
 )
 
 
+PROPOSALS = [
+    "Proposition pour la story 1.2 :\n\n- **Règles**:\n  - checklist versionnée par projet\n"
+    "  - pas d’écriture tant que rien n’est validé\n\nValides-tu ces choix ?",
+    "Here's my proposal for the cache.\n\n- keys are hashed with the tenant\n- entries expire after one hour\n\n"
+    "Does that sound good?",
+    "I suggest the following layout:\n\n1. one folder for each harness\n2. shared parts stay in `core/`\n\nWant me to go on?",
+]
+
+
+@pytest.mark.parametrize("reply", ["ok", "oui", "C'est très bien", "yes", "go", "parfait"])
+@pytest.mark.parametrize("proposal", PROPOSALS)
+def test_the_items_of_a_proposal_that_is_accepted_are_decisions(proposal: str, reply: str) -> None:
+    """CARRY.1: what the agent proposes and the person says yes to is decided, an item a decision."""
+    found = offered(session((U, "suggère"), (A, proposal), (U, reply), (A, "Noted.")))
+    decided = [each for each in found if each.kind is ClaimKind.DECISION]
+    assert len(decided) == 2
+    assert all(each.event == "e1" and each.quote in proposal for each in decided)
+
+
+@pytest.mark.parametrize(
+    "reply", ["no, not like that", "what about the tests?", "ok but keep one folder", "plutôt autrement"]
+)
+@pytest.mark.parametrize("proposal", PROPOSALS)
+def test_a_proposal_without_a_plain_yes_decides_nothing(proposal: str, reply: str) -> None:
+    """CARRY.1: an objection, a question or a change leaves what was proposed open."""
+    found = offered(session((U, "suggère"), (A, proposal), (U, reply), (A, "Noted.")))
+    assert not [each for each in found if each.event == "e1" and each.kind is ClaimKind.DECISION]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "How it works today:\n\n- keys are hashed with the tenant\n- entries expire after one hour\n\nAnything else?",
+        "I propose one of these:\n\nA) keys are hashed with the tenant\nB) entries expire after one hour\n\nWhich one?",
+        "My proposal.\n\n## Open questions\n\n- are keys hashed with the tenant\n- do entries expire at all\n\nOk?",
+        "Proposed changelog:\n\n- keys are hashed ([#28](https://example.com/28))\n- entries expire ([#29](https://example.com/29))\n\nOk?",
+    ],
+)
+def test_lists_that_propose_nothing_are_not_accepted_with_an_ok(told: str) -> None:
+    """CARRY.1: explanations, menus, questions and listings of what was done are no proposals."""
+    found = offered(session((U, "tell me"), (A, told), (U, "ok"), (A, "Noted.")))
+    assert not [each for each in found if each.event == "e1" and each.kind is ClaimKind.DECISION]
+
+
 @pytest.mark.parametrize("reply", ["C", "ok", "oui", "continue", "c'est ok pour moi"])
 def test_values_put_to_a_person_who_goes_on_are_decisions(reply: str) -> None:
     """CARRY.1: labelled values of a proposal, in its draft where they name a thing, are decided by a plain yes; options

@@ -16,6 +16,8 @@ MAX_OF_MESSAGE = 8
 """Values of one message; labels that an earlier message settled do not count."""
 MAX_LABEL_WORDS = 5
 MAX_VALUE_WORDS = 24
+FEWEST_WORDS = 4
+"""Of what an accepted item says, its label apart."""
 LONG_WORD = 6
 _WORD = re.compile(r"\w+")
 
@@ -43,6 +45,15 @@ _SETS_NOTHING = _rx(
     r"opportunit\w+|insights?|implications?|besoins?|needs|personas?|journeys?|parcours|émotion\w*|emotion\w*|"
     r"visibl\w*|vision|success|succès|metrics?|métriques?|criteria|critères|changelog|scope|périmètre|recap\w*|"
     r"inspiration|références?|references?|anti-?patterns?|measur\w*|starter options)\b"
+)
+_SETS_NOTHING_ACCEPTED = _rx(
+    r"\b(?:rationale|reasons?|raisons?|why|pourquoi|options?|alternatives?|considered|trade[-‑ ]?offs?|questions?|context|"
+    r"contexte|menu|findings?|issues?|problems?|problèmes?|risks?|risques?|next steps?|prochaines? étapes?|que veux|"
+    r"inspiration|références?|references?|changelog|current|actuel\w*|examples?|exemples?)\b"
+)
+_NO_LABEL_ACCEPTED = _rx(
+    r"(?:user|user type|utilisateur|valeur(?: \w+)?|value|why|pourquoi|rationale|raison|reason|pros?|cons?|risks?|risques?|"
+    r"example|exemple|ex|note|question|impact|story|epic|title|titre|status|statut|file|fichier)\b"
 )
 _LABELLED = re.compile(r"(?P<label>[^\s:`(][^:`(\n]{1,60}?)(?: ?\([^)\n]{1,40}\))? ?(?::|=|→) ?(?P<value>\S.*)")
 _NO_LABEL = _rx(
@@ -74,13 +85,28 @@ _PROPOSED_STEP = _rx(
 _ACCEPTS = _rx(
     r"(?:c|y|yes|yep|yeah|ok|okay|oui|o|go|continue|continuer|next|suivant|lgtm|perfect|parfait|good|great|agreed?|"
     r"approved?|validé|valide|d['’]accord|vas-?y|proceed|sounds good|looks good|c['’]est (?:ok|bon|parfait|validé)|"
-    r"ça me va|je (?:valide|confirme)|all good|implement|do|ship it)(?![\w'’])"
+    r"ça me va|je (?:valide|confirme)|all good|implement|do|ship it|(?:c['’]est )?(?:très|tres|super) bien|nickel|top|"
+    r"excellent|fine|sure|yup|yea|ça marche|exact(?:ement)?|correct)(?![\w'’])"
 )
 _BUT = _rx(r"\b(?:but|mais|except|sauf|however|not|don['’]?t|pas|plutôt|rather|first|wait)\b")
 _REST_IS_FINE = _rx(
     r"\b(?:ok|okay|good|fine|d['’]accord|oui|yes) (?:pour|for|with|sur|on) (?:le|tout le|the|all the) (?:reste|rest|others?)\b|"
     r"\b(?:le reste|the rest|everything else|otherwise)\b.{0,20}\b(?:ok|okay|fine|good|bon|parfait)\b"
 )
+
+
+_PROPOSES = _rx(
+    r"\b(?:propos(?:als?|ed|ing|itions?|e|ée?s?)|suggestions?|i(?:['’]d)? suggest|(?:te|vous) suggère|"
+    r"here(?:['’]s| is) (?:the|my|a) (?:plan|design|approach|structure|layout))\b"
+)
+_ASKS_FOR_A_YES = _rx(
+    r"\b(?:valide[sz]?|confirme[sz]?|confirm|approve|agree|(?:tu|vous) (?:gardes|gardez|modifies|modifiez)|garder|ajuste\w*|"
+    r"adjust(?:ments?)?|(?:looks?|sounds?) (?:good|right|ok|okay)|ok (?:with|pour|avec)|happy with|should i proceed|"
+    r"shall i|want me to|(?:make )?(?:any )?changes|feedback|ça te (?:va|convient)|on part (?:là-dessus|sur))\b"
+)
+_FEW_OF_THE_END = 3
+_QUOTED = frozenset("\"“”«'‘")
+_OF_A_STORY = _rx(r"(?:given|when|as an? |i want|so that|étant donné|quand|en tant que)\b")
 
 
 def accepts(reply: str) -> bool:
@@ -109,6 +135,32 @@ def settled(spoken: Sequence[Statement], drafts: Sequence[Statement], *, accepte
         (each.introduces or each.block == "heading") and _PUTS_CHOICES.search(each.plain) for each in everything
     )
     return [each for each in everything if _is_settled(each, accepted=accepted, puts=puts)]
+
+
+def proposed(spoken: Sequence[Statement], drafts: Sequence[Statement]) -> list[Statement]:
+    """The items of a proposal that waits for a yes, in order: a message that calls itself a proposal and ends by asking
+    for one. None of a menu, which a yes does not choose from, nor what stands under a title that settles nothing."""
+    ending = spoken[-_FEW_OF_THE_END:]
+    waits = any(each.is_question or _ASKS_FOR_A_YES.search(each.plain) for each in (*ending, *spoken[:2]))
+    if not waits or not any(_PROPOSES.search(each.plain) for each in spoken[:2]):
+        return []
+    if any(each.marker.lower() in ("a", "b") for each in spoken):
+        return []
+    return [each for each in (*spoken, *drafts) if _is_proposed(each)]
+
+
+def _is_proposed(statement: Statement) -> bool:
+    if not statement.marker or statement.block == "heading" or statement.is_question or statement.introduces:
+        return False
+    if _SETS_NOTHING_ACCEPTED.search(statement.heading) or _UNDECIDED.search(statement.plain):
+        return False
+    labelled = _LABELLED.match(statement.plain)
+    said = labelled.group("value") if labelled is not None else statement.plain
+    if labelled is not None and (_NO_LABEL_ACCEPTED.match(labelled.group("label")) or _NO_VALUE.match(said)):
+        return False
+    if said[:1] in _QUOTED or "](http" in statement.text or _OF_A_STORY.match(statement.plain):
+        return False
+    return FEWEST_WORDS <= len(said.split()) <= MAX_VALUE_WORDS
 
 
 def label_of(statement: Statement) -> str:
