@@ -937,12 +937,24 @@ PROPOSALS = [
 
 @pytest.mark.parametrize("reply", ["ok", "oui", "C'est très bien", "yes", "go", "parfait"])
 @pytest.mark.parametrize("proposal", PROPOSALS)
-def test_the_items_of_a_proposal_that_is_accepted_are_decisions(proposal: str, reply: str) -> None:
-    """CARRY.1: what the agent proposes and the person says yes to is decided, an item a decision."""
+def test_a_proposal_that_is_accepted_is_a_decision_with_what_it_is_about(proposal: str, reply: str) -> None:
+    """CARRY.1, QUOTE.7: what the agent proposes and the person says yes to is decided: one quote, from the line that says
+    what is proposed to the last of the items."""
     found = offered(session((U, "suggère"), (A, proposal), (U, reply), (A, "Noted.")))
-    decided = [each for each in found if each.kind is ClaimKind.DECISION]
-    assert len(decided) == 2
-    assert all(each.event == "e1" and each.quote in proposal for each in decided)
+    (only,) = [each for each in found if each.kind is ClaimKind.DECISION]
+    assert only.event == "e1"
+    assert proposal.startswith(only.quote)
+    assert only.quote == proposal.rpartition("\n\n")[0]
+
+
+def test_a_long_proposal_is_cut_behind_an_item() -> None:
+    """CARRY.2: a note has room for so much of a proposal, in whole items; one whose items do not fit is none."""
+    items = [f"- item {number} keeps the keys of tenant {number}" for number in range(40)]
+    told = "My proposal:\n\n" + "\n".join(items) + "\n\nOk?"
+    (only,) = decided((U, "go"), (A, told), (U, "yes"))
+    assert 500 < len(only) <= 600
+    assert only.endswith(tuple(str(number) for number in range(40)))
+    assert decided((U, "go"), (A, "My proposal:\n\n" + "- " + "word " * 300 + "\n\nOk?"), (U, "yes")) == []
 
 
 @pytest.mark.parametrize(

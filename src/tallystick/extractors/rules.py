@@ -49,7 +49,7 @@ MAX_OF_PERSON = 5
 """Of one message of a person."""
 MAX_OUTCOMES = 8
 """Of a session, the last ones: the note says how things ended."""
-MAX_SETTLED = 64
+MAX_SETTLED = 28
 """Values of a session that closing messages settled."""
 MAX_LOOPS = 4
 SHORT_REPORT = 4
@@ -202,8 +202,10 @@ class RulesExtractor:
         """The listed values that the closing message settles, the first of each label, at most twenty in a session."""
         drafts = [each for each in drafted(closed.text) if names_something(each.plain)] if accepted else []
         values = rules_accepted.settled(closing, drafts, accepted=accepted)
-        if accepted and not changed:
-            values += [each for each in rules_accepted.proposed(closing, drafts) if each not in values]
+        proposal = rules_accepted.proposed(closing) if accepted and not changed else None
+        if proposal is not None:
+            yield _candidate(ClaimKind.DECISION, rules_passages.joined(*proposal, closed.text), closed)
+            values = [each for each in values if not proposal[0].start <= each.start < proposal[1].end]
         given = 0
         for each in rules_accepted.without_changed(values, changed):
             label = rules_accepted.label_of(each)

@@ -18,6 +18,9 @@ MAX_LABEL_WORDS = 5
 MAX_VALUE_WORDS = 24
 FEWEST_WORDS = 4
 """Of what an accepted item says, its label apart."""
+MAX_PROPOSAL = 600
+"""Characters of a proposal that a note repeats."""
+FEWEST_ITEMS = 2
 LONG_WORD = 6
 _WORD = re.compile(r"\w+")
 
@@ -137,16 +140,21 @@ def settled(spoken: Sequence[Statement], drafts: Sequence[Statement], *, accepte
     return [each for each in everything if _is_settled(each, accepted=accepted, puts=puts)]
 
 
-def proposed(spoken: Sequence[Statement], drafts: Sequence[Statement]) -> list[Statement]:
-    """The items of a proposal that waits for a yes, in order: a message that calls itself a proposal and ends by asking
-    for one. None of a menu, which a yes does not choose from, nor what stands under a title that settles nothing."""
+def proposed(spoken: Sequence[Statement]) -> tuple[Statement, Statement] | None:
+    """The sentence that opens a proposal and the last of its items that a note has room for; None where there is no
+    proposal that waits for a yes, or fewer than two items fit.
+
+    A proposal calls itself one and asks for an answer. A menu is none, since a yes does not choose from it. What stands
+    between the two is quoted whole: an item alone ("versioned for each project") does not say of what.
+    """
     ending = spoken[-_FEW_OF_THE_END:]
     waits = any(each.is_question or _ASKS_FOR_A_YES.search(each.plain) for each in (*ending, *spoken[:2]))
-    if not waits or not any(_PROPOSES.search(each.plain) for each in spoken[:2]):
-        return []
-    if any(each.marker.lower() in ("a", "b") for each in spoken):
-        return []
-    return [each for each in (*spoken, *drafts) if _is_proposed(each)]
+    opening = next((each for each in spoken[:2] if _PROPOSES.search(each.plain)), None)
+    if not waits or opening is None or any(each.marker.lower() in ("a", "b") for each in spoken):
+        return None
+    items = [each for each in spoken if each.start > opening.start and _is_proposed(each)]
+    fitting = [each for each in items if each.end - opening.start <= MAX_PROPOSAL]
+    return (opening, fitting[-1]) if len(fitting) >= FEWEST_ITEMS else None
 
 
 def _is_proposed(statement: Statement) -> bool:
