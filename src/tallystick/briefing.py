@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop
 from types import MappingProxyType
@@ -171,9 +172,17 @@ def _fill(
 ) -> tuple[_Chosen, int]:
     chosen: _Chosen = {key: [] for key in waiting}
     used = FRAME_TOKENS
-    while any(waiting.values()) and used + LINE_TOKENS < budget:
-        for key, ranked in waiting.items():
-            found = _next(ranked, text)
+    # Without these, a section with room for a line's frame and for nobody's words would have the words of all it holds read.
+    sizes = {key: Counter(each[-1].tokens for each in ranked) for key, ranked in waiting.items()}
+
+    def has_room(key: str) -> bool:
+        """Whether the words of anything that waits in a section may still fit; the budget only shrinks, so no is for good."""
+        room = budget - used - LINE_TOKENS - (0 if chosen[key] else HEADING_TOKENS)
+        return room >= 0 and any(count and tokens <= room for tokens, count in sizes[key].items())
+
+    while used + LINE_TOKENS < budget and (fitting := [key for key in waiting if has_room(key)]):
+        for key in fitting:
+            found = _next(waiting[key], sizes[key], text)
             if found is None:
                 continue
             standing, words = found
@@ -189,10 +198,11 @@ def _fill(
     return chosen, used
 
 
-def _next(ranked: list[_Ranked], text: Callable[[int], str | None]) -> tuple[Standing, str] | None:
+def _next(ranked: list[_Ranked], sizes: Counter[int], text: Callable[[int], str | None]) -> tuple[Standing, str] | None:
     """The best that is left and has its words, taken off; None where nothing is left."""
     while ranked:
         standing = heappop(ranked)[-1]
+        sizes[standing.tokens] -= 1
         words = text(standing.claim)
         if words is not None:
             return standing, words
