@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -392,3 +395,22 @@ def test_every_command_is_here() -> None:
     """cli.md: the commands of this version."""
     wanted = "ingest brief recall remember quote outcome why replay revise retract undo verify checkpoint export import"
     assert set(wanted.split()) | {"doctor", "demo"} <= set(COMMANDS)
+
+
+ROUNDS = """
+import atexit, gc, sys
+from tallystick.cli import main
+rounds = []
+gc.callbacks.append(lambda phase, info: rounds.append(info))
+atexit.register(lambda: sys.stderr.write(f"{len(rounds)} {gc.isenabled()}"))
+main()
+"""
+
+
+def test_a_short_command_waits_for_no_garbage_collector(tally: Tally, ingested: Path) -> None:
+    """cli.md: a briefing ends before the first round of the collector, which a long command still has."""
+    environ = os.environ | {"TALLY_TRAIL": str(tally.trail), "TALLY_STATE": str(tally.state)}
+    command = [sys.executable, "-c", ROUNDS, "brief"]
+    done = subprocess.run(command, env=environ, cwd=tally.project, capture_output=True, text=True, check=True)
+    assert done.stderr == "0 True"
+    assert "VERIFY BEFORE TRUSTING" in done.stdout
