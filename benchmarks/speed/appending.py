@@ -2,11 +2,12 @@
 
 ``Appender.add`` is given parts that are ready, as bytes; the second run goes through ``Reconciler``, which also makes
 them, files the claims and looks for contradictions. Floors of the same texts: SHA-256 of every part with its salt, and
-an insert into a plain table.
+an insert into a plain table. The garbage collector is set as ``tally ingest`` sets it.
 """
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from benchmarks.speed import floors
 from benchmarks.speed.claims import certified_claims, opened, reconciled
 from benchmarks.speed.running import Figure, Measure, Spent, here, interleaved, median
+from tallystick.cli import COLLECTED_EACH
 from tallystick.config import Places
 from tallystick.log.canonical import encode
 from tallystick.model.entry import EntryKind, LogName
@@ -39,6 +41,15 @@ class Ready(NamedTuple):
 
 def run(scratch: Path, count: int = CLAIMS, rounds: int = ROUNDS) -> Measure:
     """Rates of appending and verifying, medians of interleaved rounds."""
+    before = gc.get_threshold()
+    gc.set_threshold(COLLECTED_EACH)
+    try:
+        return _measured(scratch, count, rounds)
+    finally:
+        gc.set_threshold(*before)
+
+
+def _measured(scratch: Path, count: int, rounds: int) -> Measure:
     said = list(certified_claims(count, session=4))
     ready = [_ready(each) for each in said]
     texts = [each.candidate.text for each in said]
