@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import apsw
@@ -100,7 +101,7 @@ def locked(path: Path, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Iterato
         TrailUnwritable: the lock files cannot be made.
     """
     deadline = time.monotonic() + timeout_seconds
-    with _opened(path.with_suffix(".turn")) as turnstile, _opened(path) as handle:
+    with _opened(_turnstile_of(path)) as turnstile, _opened(path) as handle:
         for each in (turnstile, handle):
             if not _acquired(each, path, deadline):
                 raise TrailLocked(
@@ -108,6 +109,11 @@ def locked(path: Path, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Iterato
                 )
         fcntl.flock(turnstile, fcntl.LOCK_UN)
         yield
+
+
+@cache
+def _turnstile_of(path: Path) -> Path:
+    return path.with_suffix(".turn")
 
 
 @contextmanager

@@ -29,6 +29,8 @@ class SqliteStore:
     ) -> None:
         self.folder = folder
         self.location = str(folder)
+        self._paths = {log: folder / f"{log}.db" for log in LogName}
+        self._locks = {log: path.with_suffix(".lock") for log, path in self._paths.items()}
         self._vfs = vfs
         self._timeout = lock_timeout_seconds
         self._readers: dict[LogName, apsw.Connection] = {}
@@ -54,10 +56,11 @@ class SqliteStore:
     @contextmanager
     def writing(self, log: LogName, committed: Callable[[Head], None]) -> Iterator[SqliteLog]:
         """See ``protocol.Store``: the lock file first, then ``BEGIN IMMEDIATE``, and only then may the caller read a clock."""
-        self._make_folder()
         path = self._path(log)
-        self._open_early(log)
-        with locked(path.with_suffix(".lock"), self._timeout):
+        if log not in self._writers:
+            self._make_folder()
+            self._open_early(log)
+        with locked(self._locks[log], self._timeout):
             connection = self._writer(log)
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -128,7 +131,7 @@ class SqliteStore:
         self._writers.clear()
 
     def _path(self, log: LogName) -> Path:
-        return self.folder / f"{log}.db"
+        return self._paths[log]
 
     def _reader(self, log: LogName) -> apsw.Connection | None:
         """None while there is no more than a file: another process is making the log, or was stopped while it did."""
@@ -152,7 +155,7 @@ class SqliteStore:
 
     def _open_early(self, log: LogName) -> None:
         """Open what is a trail already before the lock is taken, so that nobody who waits for the lock waits for that."""
-        if log in self._writers or not self._path(log).exists():
+        if not self._path(log).exists():
             return
         connection = open_database(self._path(log), write=True, vfs=self._vfs)
         if self._is_blank(connection, log):
