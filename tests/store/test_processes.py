@@ -9,10 +9,12 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
 from benchmarks.accountability import kills
 
 from tallystick.model.entry import LogName
 from tallystick.store.protocol import Belief, Selection
+from tallystick.store.sqlite.connection import is_in_wal_mode
 from tests.store.places import on_disk, reports
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,3 +105,18 @@ def test_the_lock_is_given_back_by_a_killed_writer(tmp_path: Path) -> None:
     assert time.monotonic() - began < 5
     trail.store.close()
     assert reports(tmp_path)[LogName.MEMORY].bad == ()
+
+
+@pytest.mark.parametrize("begun", [b"", b"\x00" * 100])
+def test_a_log_that_is_only_being_made_is_left_to_who_has_the_lock(tmp_path: Path, begun: bytes) -> None:
+    """TRAIL.6: nobody opens, before the lock is his, a file that another process has begun and not put into WAL mode yet."""
+    path = tmp_path / "memory.db"
+    path.write_bytes(begun)
+    assert not is_in_wal_mode(path)
+    assert not is_in_wal_mode(tmp_path / "nothing.db")
+    trail = on_disk(tmp_path / "made")
+    with trail.writing():
+        pass
+    assert is_in_wal_mode(tmp_path / "made" / "trail" / "memory.db")
+    trail.store.close()
+    assert is_in_wal_mode(tmp_path / "made" / "trail" / "memory.db")

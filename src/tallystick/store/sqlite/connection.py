@@ -16,6 +16,7 @@ import apsw
 from tallystick.errors import MachineError, TrailLocked, TrailUnreadable, TrailUnwritable
 
 LOCK_TIMEOUT_SECONDS = 30.0
+_ASK_AGAIN_SECONDS = 0.01
 SAFE_WAL = (3, 51, 3)
 """Older libraries can lose committed pages when two connections write and checkpoint at one instant."""
 
@@ -61,13 +62,37 @@ def open_database(path: Path, *, write: bool, vfs: str | None = None) -> apsw.Co
     try:
         connection = _open(path, flags, vfs)
         connection.set_busy_timeout(int(LOCK_TIMEOUT_SECONDS * 1000))
-        connection.execute("PRAGMA journal_mode = WAL" if write else "PRAGMA query_only = 1")
+        if write:
+            _put_into_wal_mode(connection)
+        else:
+            connection.execute("PRAGMA query_only = 1")
         connection.execute("PRAGMA synchronous = FULL")
     except apsw.Error as error:
         if connection is not None:
             closed(connection)
         raise translated(error, path) from None
     return connection
+
+
+def _put_into_wal_mode(connection: apsw.Connection) -> None:
+    """Ask again while somebody reads the file that is being made: for this SQLite does not wait by itself."""
+    deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_ASK_AGAIN_SECONDS)
+        else:
+            return
+
+
+def is_in_wal_mode(path: Path) -> bool:
+    """Whether the file says that it is a database in WAL mode (bytes 18 and 19 of its header); False where it cannot be read."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(20)[18:] == b"\x02\x02"
+    return False
 
 
 def closed(connection: apsw.Connection) -> None:

@@ -10,7 +10,14 @@ import apsw
 
 from tallystick.errors import MachineError, NewerFormat, TrailUnreadable, TrailUnwritable
 from tallystick.model.entry import Head, LogName
-from tallystick.store.sqlite.connection import LOCK_TIMEOUT_SECONDS, closed, locked, open_database, translated
+from tallystick.store.sqlite.connection import (
+    LOCK_TIMEOUT_SECONDS,
+    closed,
+    is_in_wal_mode,
+    locked,
+    open_database,
+    translated,
+)
 from tallystick.store.sqlite.log import SqliteLog
 from tallystick.store.sqlite.statements import schema
 
@@ -154,8 +161,11 @@ class SqliteStore:
         return self._writers[log]
 
     def _open_early(self, log: LogName) -> None:
-        """Open what is a trail already before the lock is taken, so that nobody who waits for the lock waits for that."""
-        if not self._path(log).exists():
+        """Open what is a trail already before the lock is taken, so that nobody who waits for the lock waits for that.
+
+        A file that is not in WAL mode yet is left to who has the lock: two who put it there at once refuse each other.
+        """
+        if not is_in_wal_mode(self._path(log)):
             return
         connection = open_database(self._path(log), write=True, vfs=self._vfs)
         if self._is_blank(connection, log):
