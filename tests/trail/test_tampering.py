@@ -346,3 +346,19 @@ def test_a_checkpoint_that_was_tampered_with(folder: Path) -> None:
     foreign = note.replace(note[11:43], b"f" * 32)
     assert _verified(folder, against=foreign).checkpoint == "unreadable"
     assert _verified(folder, against=note).checkpoint == "matches"
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_a_word_changed_in_the_search_index_is_noticed(tmp_path: Path, bit: int) -> None:
+    """TRAIL.7: a flip in the last letter of an indexed word, in which the engine's own checksum can cancel, is noticed."""
+    trail = on_disk(tmp_path)
+    with trail.writing() as appender:
+        for n in range(4):
+            said(appender, f"the cachexyz holds {n}")
+    trail.store.close()
+    path = tmp_path / "trail" / "memory.db"
+    data = bytearray(path.read_bytes())
+    at = data.index(b"cachexyz\x08") if b"cachexyz\x08" in data else data.index(b"achexyz")
+    data[at + (7 if data[at : at + 1] == b"c" else 6)] ^= 1 << bit
+    path.write_bytes(data)
+    assert not reports(tmp_path)[LogName.MEMORY].sound

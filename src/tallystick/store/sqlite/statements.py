@@ -14,6 +14,11 @@ def schema() -> str:
     return (_HERE / "schema.sql").read_text("utf-8")
 
 
+def index_difference() -> str:
+    """The statements that make the search index anew and count where the kept one differs."""
+    return (_HERE / "index_made_anew.sql").read_text("utf-8")
+
+
 def statements() -> dict[str, str]:
     """Statement text by name, comments left out."""
     pieces = _NAME.split((_HERE / "queries.sql").read_text("utf-8"))

@@ -19,7 +19,7 @@ from tallystick.store.sqlite.connection import (
     translated,
 )
 from tallystick.store.sqlite.log import SqliteLog
-from tallystick.store.sqlite.statements import schema
+from tallystick.store.sqlite.statements import index_difference, schema
 
 SCHEMA_VERSION = 1
 """``PRAGMA user_version`` of the databases; the highest migration that has been applied."""
@@ -117,11 +117,16 @@ class SqliteStore:
         return [f"the schema of {name} was changed" for name in names]
 
     def _check_search(self, path: Path) -> list[str]:
-        """FTS5 checks itself by a write that writes nothing, so it is asked on a connection that may write."""
+        """FTS5 checks itself by a write that writes nothing, so it is asked on a connection that may write.
+
+        Its checksum is a sum in which changes of two occurrences of a word can cancel, so the words are made anew beside it.
+        """
         connection = apsw.Connection(str(path), vfs=self._vfs)
         try:
             connection.set_busy_timeout(int(self._timeout * 1000))
             connection.execute("BEGIN; INSERT INTO words (words, rank) VALUES ('integrity-check', 1); ROLLBACK")
+            if connection.execute(index_difference()).get:
+                return ["search index: its words are not those of the texts"]
         except (apsw.ReadOnlyError, apsw.CantOpenError):
             return []
         except apsw.Error as error:
