@@ -17,7 +17,7 @@ from tallystick.model.temporal import ValidTime
 from tallystick.testing.store_contract import said
 from tallystick.trail.verifying import Report, verify_log
 from tallystick.workflows.amend import retract, revise
-from tests.store.places import on_disk, take_in, write_session
+from tests.store.places import on_disk, reports, take_in, write_session
 
 
 @pytest.fixture
