@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
+import zstandard
+
 from tallystick.briefing import brief
 from tallystick.model.entry import EntryKind, LogName
 from tallystick.model.temporal import DAY, Interval, ValidTime
@@ -134,7 +136,15 @@ def _exported(rows: Reading) -> list[object]:
     entries = [row[:3] for row in rows.entries()]
     parts = [rows.parts(seq) for seq, _, _ in entries]
     events = [event for name in rows.names("session") for event in rows.session_events(name.seq)]
-    return [entries, parts, events, [(row.block, row.data) for row in rows.blocks()]]
+    return [entries, parts, events, [(row.block, _content(row.data)) for row in rows.blocks()]]
+
+
+def _content(data: bytes) -> bytes:
+    """What a block holds: how it is packed is storage, and a few bits of a packing mean nothing (docs/spec/trail.md)."""
+    try:
+        return zstandard.ZstdDecompressor().decompress(data)
+    except zstandard.ZstdError:
+        return data
 
 
 def _briefed(rows: Reading) -> str:

@@ -354,11 +354,12 @@ def test_a_word_changed_in_the_search_index_is_noticed(tmp_path: Path, bit: int)
     trail = on_disk(tmp_path)
     with trail.writing() as appender:
         for n in range(4):
-            said(appender, f"the cachexyz holds {n}")
+            said(appender, f"cache {n}")
     trail.store.close()
-    path = tmp_path / "trail" / "memory.db"
-    data = bytearray(path.read_bytes())
-    at = data.index(b"cachexyz\x08") if b"cachexyz\x08" in data else data.index(b"achexyz")
-    data[at + (7 if data[at : at + 1] == b"c" else 6)] ^= 1 << bit
-    path.write_bytes(data)
+    connection = apsw.Connection(str(tmp_path / "trail" / "memory.db"))
+    ((block, data),) = connection.execute("SELECT id, block FROM words_data WHERE instr(block, CAST('cache' AS BLOB))")
+    at = data.index(b"cache") + len("cache") - 1
+    changed = data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
+    connection.execute("UPDATE words_data SET block = ? WHERE id = ?", (changed, block))
+    connection.close()
     assert not reports(tmp_path)[LogName.MEMORY].sound
