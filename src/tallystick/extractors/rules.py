@@ -199,7 +199,8 @@ class RulesExtractor:
             yield before
 
     def _settled(self, closing: list[Statement], closed: Event, *, accepted: bool, changed: str) -> Iterator[_Noted]:
-        """The listed values that the closing message settles, the first of each label, at most twenty in a session."""
+        """The listed values that the closing message settles, the first of each label, at most ``MAX_SETTLED`` in a
+        session."""
         drafts = [each for each in drafted(closed.text) if names_something(each.plain)] if accepted else []
         values = rules_accepted.settled(closing, drafts, accepted=accepted)
         proposal = rules_accepted.proposed(closing) if accepted and not changed else None
