@@ -115,6 +115,9 @@ LINES = st.lists(
 @example("#")
 @example("- ")
 @example("1. 2. 3.")
+@example("# \r0")
+@example("- \x0b0")
+@example("1. \u00a00")
 def test_every_character_is_in_exactly_one_sentence(source: str) -> None:
     """CHECK.2, QUOTE.4: offsets are exact and in order, and only blanks and list and heading markers are in none."""
     position = 0

@@ -47,8 +47,8 @@ class _Line(NamedTuple):
     """Ends with two spaces or a backslash, as Markdown's line break does."""
 
 
-_LIST = re.compile(r"(?:[-*+•–]|\d{1,4}[.)])(?:[ \t]+|$)")
-_HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")
+_LIST = re.compile(r"(?:[-*+•–]|\d{1,4}[.)])(?:[ \t]\s*|$)")
+_HEADING = re.compile(r"#{1,6}(?:[ \t]\s*|$)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _RULE = re.compile(r"(?:[-*_=][ \t]*){3,}$")
 WRAP_COLUMN = 60
