@@ -109,6 +109,13 @@ LEFT JOIN verdict AS o ON o.claim = v.claim AND o.axis = 'outcome' AND o.seq =
     (SELECT max(seq) FROM verdict WHERE claim = v.claim AND axis = 'outcome' AND seq <= ?)
 WHERE v.tx_from <= ? AND v.tx_to > ? AND v.claim > ?;
 
+-- name: words_kept
+-- Each word with the claims that hold it, in order; after ``index_made_anew``.
+SELECT term, group_concat(doc) FROM words_kept GROUP BY term ORDER BY term;
+
+-- name: words_due
+SELECT term, group_concat(doc) FROM words_due GROUP BY term ORDER BY term;
+
 -- name: standings
 -- as_of (5 times), after; the holder and kind filters are added by the caller. Looked up for each claim, so that a project
 -- of a few claims does not pay for a trail of many.

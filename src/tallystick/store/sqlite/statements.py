@@ -14,8 +14,8 @@ def schema() -> str:
     return (_HERE / "schema.sql").read_text("utf-8")
 
 
-def index_difference() -> str:
-    """The statements that make the search index anew and count where the kept one differs."""
+def index_made_anew() -> str:
+    """The statements that make the search index anew beside the one that is kept."""
     return (_HERE / "index_made_anew.sql").read_text("utf-8")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 
 import apsw
@@ -19,8 +20,9 @@ from tallystick.store.sqlite.connection import (
     translated,
 )
 from tallystick.store.sqlite.log import SqliteLog
-from tallystick.store.sqlite.statements import index_difference, schema
+from tallystick.store.sqlite.statements import index_made_anew, schema, statements
 
+_SQL = statements()
 SCHEMA_VERSION = 1
 """``PRAGMA user_version`` of the databases; the highest migration that has been applied."""
 
@@ -125,7 +127,9 @@ class SqliteStore:
         try:
             connection.set_busy_timeout(int(self._timeout * 1000))
             connection.execute("BEGIN; INSERT INTO words (words, rank) VALUES ('integrity-check', 1); ROLLBACK")
-            if connection.execute(index_difference()).get:
+            connection.execute(index_made_anew())
+            kept, due = connection.execute(_SQL["words_kept"]), connection.execute(_SQL["words_due"])
+            if any(one != other for one, other in zip_longest(kept, due)):
                 return ["search index: its words are not those of the texts"]
         except (apsw.ReadOnlyError, apsw.CantOpenError):
             return []
