@@ -120,3 +120,18 @@ def test_a_log_that_is_only_being_made_is_left_to_who_has_the_lock(tmp_path: Pat
     assert is_in_wal_mode(tmp_path / "made" / "trail" / "memory.db")
     trail.store.close()
     assert is_in_wal_mode(tmp_path / "made" / "trail" / "memory.db")
+
+
+def test_the_search_index_is_sound_while_others_append(tmp_path: Path) -> None:
+    """TRAIL.6, 7: a check reads the texts and the words of one moment, whoever appends meanwhile."""
+    trail = on_disk(tmp_path)
+    with trail.writing():
+        pass
+    herd = _start(tmp_path, 2, 60)
+    (tmp_path / "go").touch()
+    found: list[str] = []
+    while herd.poll() is None:
+        found += trail.store.check(LogName.MEMORY)
+    assert herd.wait(PATIENCE_SECONDS) == 0
+    assert found == []
+    trail.store.close()

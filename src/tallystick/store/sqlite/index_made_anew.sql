@@ -1,10 +1,10 @@
--- The search index made anew from the texts, beside the one that is kept, and the words of both.
+-- The search index made anew from the texts, beside the one that is kept, and the words of both. The transaction
+-- stays open, so that the words are read as of the same moment as the texts, whoever appends meanwhile.
 ATTACH ':memory:' AS anew;
+BEGIN;
 CREATE VIRTUAL TABLE anew.words USING fts5 (
     text, content = '', tokenize = 'unicode61 remove_diacritics 2', detail = 'none', columnsize = 0
 );
-BEGIN;
 INSERT INTO anew.words (rowid, text) SELECT claim, text FROM main.claim_text;
-COMMIT;
 CREATE VIRTUAL TABLE temp.words_kept USING fts5vocab (main, words, instance);
 CREATE VIRTUAL TABLE temp.words_due USING fts5vocab (anew, words, instance);

@@ -119,20 +119,24 @@ class SqliteStore:
         return [f"the schema of {name} was changed" for name in names]
 
     def _check_search(self, path: Path) -> list[str]:
-        """FTS5 checks itself by a write that writes nothing, so it is asked on a connection that may write.
+        """The words made anew from the texts against those that are kept; then what FTS5 says of its own structure.
 
-        Its checksum is a sum in which changes of two occurrences of a word can cancel, so the words are made anew beside it.
+        FTS5's checksum alone would not do: changes of two occurrences of a word can cancel in it. It checks itself by a
+        write that writes nothing, so it is asked on a connection that may write.
         """
         connection = apsw.Connection(str(path), vfs=self._vfs)
         try:
             connection.set_busy_timeout(int(self._timeout * 1000))
-            connection.execute("BEGIN; INSERT INTO words (words, rank) VALUES ('integrity-check', 1); ROLLBACK")
             connection.execute(index_made_anew())
             kept, due = connection.execute(_SQL["words_kept"]), connection.execute(_SQL["words_due"])
             if any(one != other for one, other in zip_longest(kept, due)):
                 return ["search index: its words are not those of the texts"]
-        except (apsw.ReadOnlyError, apsw.CantOpenError):
-            return []
+            connection.execute("ROLLBACK")
+            connection.execute(
+                "BEGIN IMMEDIATE; INSERT INTO words (words, rank) VALUES ('integrity-check', 1); ROLLBACK"
+            )
+        except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.BusyError):
+            return []  # Where nothing may be written, now or at all, the words were compared all the same.
         except apsw.Error as error:
             return [f"search index: {error}"]
         finally:
