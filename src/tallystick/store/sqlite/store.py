@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from pathlib import Path
 
@@ -132,11 +132,12 @@ class SqliteStore:
             if any(one != other for one, other in zip_longest(kept, due)):
                 return ["search index: its words are not those of the texts"]
             connection.execute("ROLLBACK")
-            connection.execute(
-                "BEGIN IMMEDIATE; INSERT INTO words (words, rank) VALUES ('integrity-check', 1); ROLLBACK"
-            )
-        except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.BusyError):
-            return []  # Where nothing may be written, now or at all, the words were compared all the same.
+            with suppress(apsw.ReadOnlyError, apsw.BusyError):  # Nothing may be written, at all or now: not unsound.
+                connection.execute(
+                    "BEGIN IMMEDIATE; INSERT INTO words (words, rank) VALUES ('integrity-check', 1); ROLLBACK"
+                )
+        except (apsw.ReadOnlyError, apsw.CantOpenError):
+            return []
         except apsw.Error as error:
             return [f"search index: {error}"]
         finally:
