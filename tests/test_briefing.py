@@ -370,9 +370,9 @@ def test_linear_time(text: str) -> None:
     """EVID.10: no text of a megabyte holds the rendering up."""
     import time
 
-    began = time.perf_counter()
+    began = time.process_time()
     shown(text)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 # --- the product

@@ -127,7 +127,7 @@ def test_another_thing(one: str, other: str) -> None:
 @pytest.mark.parametrize("text", ["a" * 10**6, "a " * 500_000, "é" * 10**6, "\u0301" * 10**6, "1_" * 500_000])
 def test_linear_time(text: str) -> None:
     """EVID.10: a query of a megabyte holds nothing up."""
-    began = time.perf_counter()
+    began = time.process_time()
     query_tokens(text)
     telling_words(text)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

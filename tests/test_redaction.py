@@ -515,6 +515,8 @@ ADVERSARIAL = {
 
 
 WORDS = re.compile(r"\w+|\W")
+TRIES = 3
+"""The machine is shared: what is slow once may have had to wait; what is slow three times is slow."""
 
 
 def _cpu_seconds(work: Callable[[], object]) -> float:
@@ -529,7 +531,7 @@ def test_no_input_makes_it_slow(name: str) -> None:
     text = ADVERSARIAL[name]
     plain = ("plain words of a text. " * (len(text) // 23 + 1))[: len(text)]
     measure = min(_cpu_seconds(lambda: WORDS.findall(plain)) for _ in range(2))
-    assert _cpu_seconds(lambda: redact(text, emails=True)) < 25 * measure + 0.3
+    assert any(_cpu_seconds(lambda: redact(text, emails=True)) < 25 * measure + 0.3 for _ in range(TRIES))
 
 
 @pytest.mark.parametrize("name", ADVERSARIAL)
@@ -538,7 +540,7 @@ def test_four_times_the_input_takes_no_more_than_about_four_times_as_long(name: 
     text = ADVERSARIAL[name]
     part = text[: len(text) // 4]
     quarter = min(_cpu_seconds(lambda: redact(part)) for _ in range(2))
-    assert _cpu_seconds(lambda: redact(text)) < 8 * quarter + 0.3
+    assert any(_cpu_seconds(lambda: redact(text)) < 8 * quarter + 0.3 for _ in range(TRIES))
 
 
 def test_the_redactor_has_a_name_and_a_version() -> None:

@@ -87,4 +87,4 @@ def test_a_result_does_not_pay_for_its_calls_command_again() -> None:
     begin = time.process_time()
     for n in range(100):
         redact_event(_event(EventKind.TOOL_RESULT, text=f"line {n}", command=command))
-    assert time.process_time() - begin < 20 * once + 0.1
+    assert time.process_time() - begin < 20 * once + 0.5

@@ -842,9 +842,9 @@ ADVERSARIAL = [
 @pytest.mark.parametrize("text", ADVERSARIAL, ids=[text[:6].strip() or "lines" for text in ADVERSARIAL])
 def test_no_text_makes_reading_slow(text: str) -> None:
     """EVID.10, failure case 34: a megabyte of anything is read in well under a second and gives quotes of its own."""
-    started = time.perf_counter()
+    started = time.process_time()
     found = offered(session((U, text), (A, text), (U, text[:19_000]), (A, text[:19_000]), (U, "ok")))
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert all(each.quote in text for each in found)
 
 

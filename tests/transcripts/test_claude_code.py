@@ -248,10 +248,10 @@ def test_a_briefing_that_never_closes_is_ours_to_the_end() -> None:
 )
 def test_no_text_makes_the_splitting_slow(hostile: str) -> None:
     """EVID.10 (failure case 34): a megabyte of unclosed or repeated tags is read in about the time of any megabyte."""
-    began = time.perf_counter()
+    began = time.process_time()
     speech(hostile)
     reminders_apart(hostile, Origin.TOOL)
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
 
 
 def test_harness_records_on_the_user_role() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -551,9 +551,9 @@ def test_no_text_makes_a_scan_slow(text: str) -> None:
     """EVID.10: a megabyte of whatever a pattern begins with is scanned in linear time."""
     wrapped = f"# Context from my IDE setup:{text}"
     data = rollout(meta(), said(wrapped), call("c", SHELL, {"command": text}), patch("p", text), output("c", text))
-    began = perf_counter()
+    began = process_time()
     read(data)
-    assert perf_counter() - began < 2
+    assert process_time() - began < 2
 
 
 def test_recognition() -> None:

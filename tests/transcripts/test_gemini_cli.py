@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -290,10 +290,10 @@ def test_the_later_form_and_other_files_are_not_recognised() -> None:
 
 def test_no_text_makes_a_scan_slow() -> None:
     """EVID.10: a megabyte of whatever the shell pattern begins with is scanned in linear time."""
-    began = perf_counter()
+    began = process_time()
     for text in ("\nExit Code: 1" * 80_000, "\nExit Code: " + "1" * 1_000_000, "\nProcess Group PGID: 1" * 50_000):
         result_of(tool("run_shell_command", {"command": "x"}, text))
-    assert perf_counter() - began < 2
+    assert process_time() - began < 2
 
 
 # --- real sessions

@@ -130,10 +130,10 @@ def test_glued_objects_are_found_one_by_one(parts: list[bytes], between: bytes) 
 )
 def test_finding_objects_is_linear(hostile: bytes) -> None:
     """EVID.10: a megabyte of brackets, quotes or escapes takes no longer than a megabyte of anything."""
-    began = time.perf_counter()
+    began = time.process_time()
     assert sum(end - start for start, end in objects(hostile)) <= len(hostile)
     complete(hostile + b"}")
-    assert time.perf_counter() - began < 15
+    assert time.process_time() - began < 15
 
 
 def test_a_line_of_200_megabytes_passes_in_bounded_memory() -> None:

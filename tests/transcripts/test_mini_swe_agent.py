@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -256,10 +256,10 @@ def test_recognition() -> None:
 
 def test_no_text_makes_a_scan_slow() -> None:
     """EVID.10: a megabyte of whatever a pattern begins with is scanned in linear time."""
-    began = perf_counter()
+    began = process_time()
     for text in ("```bash\n" * 120_000, "```bash\nx\n```" * 80_000, "<returncode>" * 80_000, "<args>\n" * 140_000):
         read(listed({"role": "assistant", "content": text}, runs("ls"), user(text)))
-    assert perf_counter() - began < 2
+    assert process_time() - began < 2
 
 
 # --- real runs

@@ -246,6 +246,6 @@ def test_any_jumble_of_shell_is_read(parts: list[str]) -> None:
 )
 def test_linear_in_the_worst_case(text: str) -> None:
     """EVID.10: a megabyte of hostile shell is read in about the time of plain words."""
-    started = time.perf_counter()
+    started = time.process_time()
     actions(text)
-    assert time.perf_counter() - started < 4.0
+    assert time.process_time() - started < 4.0

@@ -829,9 +829,9 @@ HOSTILE = ["done ", "all tests pass ", "`", "created `a` ", "(", "and pushed ", 
 def test_linear_in_the_worst_case(part: str) -> None:
     """EVID.10: a long text of any shape is judged in bounded time."""
     text = part * (1_000_000 // len(part))
-    started = time.perf_counter()
+    started = time.process_time()
     told().ran("pytest", PASSED_RUN).hears(text)
-    assert time.perf_counter() - started < 5.0
+    assert time.process_time() - started < 5.0
 
 
 @cache
@@ -858,7 +858,7 @@ def test_a_long_session_is_judged_in_time() -> None:
     kept = [signal for event in session.events if (signal := signal_of(event, 0)) is not None]
     for position in range(30_000):
         signals.add(kept[position % 3]._replace(position=position))
-    started = time.perf_counter()
+    started = time.process_time()
     for words in ("All tests pass", "Pushed.", "Fixed the bug.", "Updated `a.py`.", "All green.", "Done.") * 2:
         assert verify_outcome(words, signals, position=29_000).is_outcome
-    assert time.perf_counter() - started < 5.0
+    assert time.process_time() - started < 5.0

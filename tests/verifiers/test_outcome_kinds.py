@@ -348,7 +348,7 @@ def test_complaint_that_comes_later_and_names_it() -> None:
 )
 def test_linear_in_the_worst_case(part: str) -> None:
     """EVID.10: a sentence of any shape is read in bounded time."""
-    started = time.perf_counter()
+    started = time.process_time()
     outcome_claims(part * (1_000_000 // len(part)))
     told().ran("pytest", PASSED_RUN).hears(part * (1_000_000 // len(part)))
-    assert time.perf_counter() - started < 5.0
+    assert time.process_time() - started < 5.0

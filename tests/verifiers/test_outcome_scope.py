@@ -631,7 +631,7 @@ PARTS = [
 def test_linear_in_the_worst_case(part: str) -> None:
     """EVID.10: a long command, output or clause of any shape is read in bounded time."""
     text = part * (1_000_000 // len(part))
-    started = time.perf_counter()
+    started = time.process_time()
     whole_suite(text[:1_200])
     claimed_count(text[:1_200], text[:60])
     says_it_pretends(text)
@@ -641,7 +641,7 @@ def test_linear_in_the_worst_case(part: str) -> None:
     assert isinstance(actions(f"./deploy.sh {text}"), tuple)
     session = told().ran("pytest", text).ran(f"git push {text}", text).ran("./deploy.sh", text)
     session.hears(f"All tests pass. Pushed to main. {text}")
-    assert time.perf_counter() - started < 5.0
+    assert time.process_time() - started < 5.0
 
 
 def test_no_signals_is_no_scope() -> None:

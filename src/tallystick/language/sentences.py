@@ -176,12 +176,15 @@ def _breaks(source: str, state: _Open, line: _Line) -> bool:
     return state.end - max(line_start, state.start) < WRAP_COLUMN or state.end - state.start < WRAP_COLUMN
 
 
-_END = re.compile(r"[.!?…]+[\"'’”»)\]*_`~]*(?=\s|$)")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'’”»)\]*_`~]*+(?=\s|$)")
+"""Possessive, and only at the start of a run: a run of marks that ends nothing is read once, not once from each mark."""
 _SPAN = re.compile(r"`+|[\"“”«»\n]")
 _ABBREVIATIONS = frozenset(
     "e.g i.e eg ie etc vs cf approx resp incl excl no nr fig eq sec ch vol pp dr mr mrs ms prof st jr sr inc ltd dept "
     "est al p.ex ex env cad m mme".split()
 )
+_LONGEST_WORD = 24
+"""As many characters before a full stop are looked at: no abbreviation is longer."""
 _NEEDS_MORE = frozenset("e.g i.e eg ie vs cf approx resp incl no nr fig eq pp dr mr mrs ms prof p.ex ex c.-à-d".split())
 
 
@@ -234,10 +237,8 @@ def _ends(source: str, begin: int, dot: int, mark: str, at: int, end: int) -> bo
     if mark[-1] in _CLOSING_QUOTES and following[:1].islower():
         return False
     if mark[0] == "." and not mark.startswith(".."):
-        word_start = (
-            max(source.rfind(" ", max(begin, dot - 24), dot), source.rfind("\n", max(begin, dot - 24), dot)) + 1
-        )
-        word = source[max(word_start, begin) : dot].lstrip("(*_\"'“").lower()
+        before = source[max(begin, dot - _LONGEST_WORD) : dot]
+        word = "" if before[-1:].isspace() else "".join(before.split()[-1:]).lstrip("(*_\"'“").lower()
         if word in _ABBREVIATIONS:
             return word not in _NEEDS_MORE and following[:1].isupper()
         if len(word) == 1 and word.isalpha() and word != "i":

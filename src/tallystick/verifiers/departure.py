@@ -282,7 +282,7 @@ def _word_unsaid(claim: str, said: str) -> str | None:
 def _content_words(text: str) -> list[str]:
     """The words of ``text`` that say something, negations apart: those are counted elsewhere."""
     words = (word.strip("'").lower() for word in _WORD.findall(text))
-    return [word for word in words if word not in _LITTLE and _NEGATION.fullmatch(word) is None]
+    return [word for word in words if word and word not in _LITTLE and _NEGATION.fullmatch(word) is None]
 
 
 def _is_quantity(*words: str) -> bool:
