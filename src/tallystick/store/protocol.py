@@ -303,7 +303,10 @@ class Store(Protocol):
         ...
 
     def check(self, log: LogName) -> list[str]:
-        """What the storage engine itself finds wrong with its files; empty when nothing."""
+        """What the storage engine itself finds wrong with its files; empty when nothing.
+
+        May run in another thread while the log is read.
+        """
         ...
 
     def close(self) -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
+from threading import Thread
 from typing import NamedTuple
 
 import msgspec
@@ -94,7 +96,7 @@ def verify_log(
 
     ``progress`` is called with the number of entries read, every thousand.
     """
-    engine = [Bad(-1, " ".join(found.split())) for found in trail.store.check(log)]
+    checking = _beside(partial(trail.store.check, log))
     with trail.reading(log, checked=False) as rows:
         walk = _Walk(rows, log)
         heads = _known_heads(trail, walk.identify(_ids(trail)), log, against)
@@ -103,8 +105,24 @@ def verify_log(
         state, why = _compare(heads, walk)
     if why:
         walk.found(walk.size if state in ("truncated", "older_copy") else -1, why)
+    engine = [Bad(-1, " ".join(found.split())) for found in checking.result()]
     bad = sorted(walk.bad, key=lambda each: (each.seq < 0, each.seq)) + engine
     return Report(log, walk.size, walk.frontier.root(), tuple(bad), state, walk.unknown)
+
+
+def _beside(work: Callable[[], list[str]]) -> Future[list[str]]:
+    """``work`` in a thread, while this one walks the log: the engine computes without the interpreter. Nobody waits for it
+    who has been interrupted."""
+    answer: Future[list[str]] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(work())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return answer
 
 
 def _ids(trail: Trail) -> set[str]:

@@ -98,11 +98,16 @@ class SqliteStore:
         if not path.exists():
             return []
         try:
-            connection = self._writers.get(log) or self._reader(log)
-            if connection is None:
-                return []
-            found = [row[0] for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
-            return found or self._check_schema(connection) or self._check_search(path)
+            # One of its own: the trail may be read through the others meanwhile, from another thread.
+            connection = open_database(path, write=False, vfs=self._vfs)
+            try:
+                if self._is_blank(connection, log):
+                    return []
+                self._check_version(connection, log)
+                found = [row[0] for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
+                return found or self._check_schema(connection) or self._check_search(path)
+            finally:
+                closed(connection)
         except apsw.Error as error:
             return [str(translated(error, path))]
         except UnicodeDecodeError as error:
