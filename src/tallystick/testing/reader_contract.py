@@ -16,6 +16,7 @@ Every test names the rule it stands for (EVID.1-8).
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -23,6 +24,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from tallystick.model.evidence import Event, EventKind, Status
+from tallystick.model.temporal import END_OF_TIME
 from tallystick.transcripts.lines import LineSource, Position
 from tallystick.transcripts.protocol import Adapter, PendingCall, RawRecord, Reader
 
@@ -164,6 +166,17 @@ class ReaderContract:
                     for text in (event.text, event.command, event.uid, event.tool, event.call_id, *event.paths):
                         text.encode("utf-8")
 
+    def test_any_value_in_any_place_is_read_or_counted(self) -> None:
+        """EVID.2, 3: whatever stands where a value is expected, of any type or size, the records add up."""
+        for name, data in self.sources().items():
+            for rewritten in with_other_values(data):
+                reading = self.read_all(name, rewritten)
+                self._assert_accounted(reading.reader, name)
+                for event in reading.events:
+                    for text in (event.text, event.command, event.uid, event.tool, event.call_id, *event.paths):
+                        text.encode("utf-8")
+                    assert event.at is None or 0 <= event.at < END_OF_TIME, event.at
+
     def test_places_can_be_opened_again(self) -> None:
         """EVID.1: a locator names bytes of the file, inside it, in the order of the events."""
         for name, data in self.sources().items():
@@ -196,6 +209,61 @@ def cuts(data: bytes) -> list[int]:
     ends = [at for at, byte in enumerate(data) if byte == 0x0A]
     around = chain.from_iterable((end - 1, end, end + 1) for end in ends[:100])
     return sorted({*around, *range(0, len(data), max(1, len(data) // 200)), len(data)})
+
+
+ODD_VALUES: tuple[object, ...] = (
+    *(None, True, 0, -1, 2**63, 10**40, -(2**70), 1.5, 1e308, float("nan"), float("-inf"), [], {}, [[]], [{}], [None]),
+    *(
+        "",
+        "NaN",
+        "-Infinity",
+        "1" * 5_000,
+        "x" * 5_000,
+        "\ud800",
+        "\0",
+        "📎\u2028",
+        "\n\n```\n" * 50,
+        "../../etc/passwd",
+    ),
+    *("2026-13-45T99:99:99Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999+14:00", {"": {}}, {"type": "text"}),
+)
+
+
+MOSTLY_ONCE = (1, 1, 1, 1, 1, 1, 1, 1, 0, 2)
+
+
+def with_other_values(data: bytes, *, seed: int = 20261130, times: int = 150) -> Iterator[bytes]:
+    """``data`` with a few of its JSON values exchanged, their keys lost or doubled, differently each time, the same on
+    every run of one ``seed``. Data in which no line, nor the whole, is JSON, comes back as it is."""
+    chance = random.Random(seed)
+    try:
+        documents, between = [json.loads(data)], b""
+    except ValueError:
+        documents, between = [_loaded(line) for line in data.split(b"\n")], b"\n"
+    for _ in range(times):
+        yield between.join(each if isinstance(each, bytes) else _dumped(_rewritten(each, chance)) for each in documents)
+
+
+def _loaded(line: bytes) -> object:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return line
+
+
+def _dumped(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _rewritten(value: object, chance: random.Random) -> object:
+    if chance.random() < 0.03:
+        return chance.choice(ODD_VALUES)
+    if isinstance(value, dict):
+        kept = {key: _rewritten(each, chance) for key, each in value.items() if chance.random() > 0.02}
+        return kept if chance.random() > 0.02 else {**kept, chance.choice(("type", "", "id", "\ud800")): {}}
+    if isinstance(value, list):
+        return [_rewritten(each, chance) for each in value for _ in range(chance.choice(MOSTLY_ONCE))]
+    return value
 
 
 def damaged(data: bytes, *, seed: int = 20261130, times: int = 60) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from decimal import Decimal
 import msgspec
 
 from tallystick.model.evidence import Event, EventKind, Locator, Origin, SessionFacts, Status
-from tallystick.model.temporal import SECOND, Instant
+from tallystick.model.temporal import END_OF_TIME, SECOND, Instant
 from tallystick.transcripts.documents import DocumentReader, Message, Read
 from tallystick.transcripts.protocol import PendingCall
 from tallystick.transcripts.texts import runs_own_command
@@ -32,7 +32,7 @@ _TASKS = (
 _LIST_MARKS = (b"<returncode>", b"SWE_AGENT_FINAL_OUTPUT", b"COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
 _BEGINS = re.compile(rb'(?:\{\s{0,16}"(?:info|messages|trajectory_format|instance_id)"|\[\s{0,16}\{)')
 _BEGINS_LIST = re.compile(rb'\[\s{0,16}\{\s{0,16}"(?:role"\s{0,4}:\s{0,4}"system"|content"\s{0,4}:)')
-_MIN_TIME, _MAX_TIME = Decimal(0), Decimal(10**11)
+_MIN_TIME, _MAX_TIME = Decimal(0), Decimal(END_OF_TIME) / SECOND
 _NOWHERE = Locator(0, 0, 0, 0, 0)
 
 
@@ -204,7 +204,7 @@ def _only_command(text: str) -> str | None:
 
 def _instant(stamp: Decimal | None) -> Instant | None:
     """Microseconds of a Unix time in seconds; None where there is none or none that a clock shows."""
-    if stamp is None or not _MIN_TIME <= stamp < _MAX_TIME:
+    if stamp is None or stamp.is_nan() or not _MIN_TIME <= stamp < _MAX_TIME:
         return None
     return int(stamp * SECOND)
 

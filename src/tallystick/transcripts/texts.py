@@ -10,7 +10,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from tallystick.model.temporal import Instant
+from tallystick.model.temporal import END_OF_TIME, Instant
 from tallystick.transcripts.protocol import MAX_TEXT_BYTES
 from tallystick.verifiers.commands import actions
 
@@ -65,12 +65,16 @@ def cut(text: str, limit: int = MAX_TEXT_BYTES) -> str:
 
 
 def instant(stamp: str) -> Instant | None:
-    """Microseconds UTC of an ISO 8601 time with an offset; None where there is no time or no offset (EVID.8)."""
+    """Microseconds UTC of an ISO 8601 time with an offset; None where there is no time, no offset, or a time that no clock
+    of a session shows and no log can hold: before 1970, or after 2255 (EVID.8)."""
     try:
         moment = datetime.fromisoformat(stamp)
     except ValueError:
         return None
-    return None if moment.tzinfo is None else (moment - _EPOCH) // _MICROSECOND
+    if moment.tzinfo is None:
+        return None
+    found = (moment - _EPOCH) // _MICROSECOND
+    return found if 0 <= found < END_OF_TIME else None
 
 
 def mended(data: bytes) -> bytes | None:
