@@ -34,7 +34,7 @@ def _called(arguments: list[str]) -> int:
             # Answered before click is loaded: scripts ask this often.
             sys.stdout.write(f"tally {__version__}\n")
         else:
-            from tallystick.cli.app import run
+            from tallystick.cli.starting import run
 
             code = run(arguments)
         sys.stdout.flush()
