@@ -12,6 +12,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from heapq import heapify, heappop, heapreplace
 from itertools import chain
 from operator import itemgetter
@@ -19,7 +20,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from tallystick.model.claim import ClaimKind, Derivation, Outcome, Standing
-from tallystick.model.evidence import Origin
+from tallystick.model.origin import Origin
 from tallystick.model.temporal import DAY, SECOND
 
 OPENING = "<tallystick-briefing"
@@ -33,13 +34,14 @@ STALE_AFTER = 7 * DAY
 MAX_WORDS = 600
 """Characters of a claim that a line shows; the rest is behind its id."""
 
-_INVISIBLE = re.compile(
-    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"
-    "\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+_CONTROLS = "\u0000-\u0008\u000b-\u001f\u007f-\u009f"
+_BLANKS = (
+    "\u00ad\u061c\u115f\u1160\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063"
+    "\u2064\u2065\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u2800\u3164\ufeff\uffa0\ufff9\ufffa\ufffb"
 )
-"""Controls, bidi, zero width, blanks that look like nothing, tag characters, and halves of characters."""
-_ANSI = re.compile("\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u0007\u001b]*(?:\u0007|\u001b\\\\)?|[@-Z\\\\-_])")
-_LEADING = re.compile(r"\A(?:[\s#>*+\-=_|~`]|\d+[.)]\s)+")
+"""Bidi, zero width, and blanks that look like nothing."""
+_HALVES, _TAGS = "\ud800-\udfff", "\U000e0000-\U000e0fff"
+_EACH_BLANK = frozenset(_BLANKS)
 _MARKS = str.maketrans({"✓": "v", "<": "‹", ">": "›", '"': "”"})
 
 # Keyed by plain words: a value of a newer version, which has none of these, counts for nothing (TRAIL.9).
@@ -101,12 +103,36 @@ class Briefing(NamedTuple):
 
 def shown(text: str) -> str:
     """A claim's words as one safe line: no structure, no control, no mark of ours can be forged by them (CARRY.3)."""
-    flat = " ".join(_ANSI.sub("", text).split())
-    flat = " ".join(_INVISIBLE.sub("", flat).split())
+    flat = " ".join(text.split())
+    if not _hides_nothing(flat):
+        ansi, invisible = _hidden()
+        flat = " ".join(ansi.sub("", text).split())
+        flat = " ".join(invisible.sub("", flat).split())
     # Cut first: composing a long run of combining marks takes the square of its length.
     flat = unicodedata.normalize("NFC", flat[: 4 * MAX_WORDS])
-    flat = _LEADING.sub("", flat).translate(_MARKS).strip()
+    if not flat[:1].isalpha():
+        flat = _leading().sub("", flat)
+    flat = flat.translate(_MARKS).strip()
     return flat if len(flat) <= MAX_WORDS else flat[: MAX_WORDS - 1].rstrip() + "…"
+
+
+def _hides_nothing(flat: str) -> bool:
+    """Whether ``_hidden`` would find nothing in words with single spaces between them; no control is printable."""
+    return flat.isprintable() and _EACH_BLANK.isdisjoint(flat) and max(flat, default="") < _TAGS[0]
+
+
+# Compiled when they are asked for: most words need none, and these take longer than many a briefing has for all its lines.
+@cache
+def _hidden() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A terminal's sequences, and every character that is not seen."""
+    ansi = "\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u0007\u001b]*(?:\u0007|\u001b\\\\)?|[@-Z\\\\-_])"
+    return re.compile(ansi), re.compile(f"[{_CONTROLS}{_BLANKS}{_HALVES}{_TAGS}]")
+
+
+@cache
+def _leading() -> re.Pattern[str]:
+    """What would make a heading, a list, a quotation or a rule of the line."""
+    return re.compile(r"\A(?:[\s#>*+\-=_|~`]|\d+[.)]\s)+")
 
 
 def brief(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tallystick.errors import UsageError
-from tallystick.model.evidence import SessionFacts
+
+if TYPE_CHECKING:
+    from tallystick.model.evidence import SessionFacts
 
 PERSON_VARIABLE = "TALLY_PERSON"
 
@@ -57,8 +58,12 @@ def session_folders(environ: Mapping[str, str], home: Path) -> list[Path]:
 
 def person_name(environ: Mapping[str, str]) -> str:
     """Name of the person's holder: ``$TALLY_PERSON``, else the login name."""
+    if said := environ.get(PERSON_VARIABLE):
+        return f"person:{said}"
+    import getpass
+
     try:
-        return f"person:{environ.get(PERSON_VARIABLE) or getpass.getuser()}"
+        return f"person:{getpass.getuser()}"
     except (OSError, KeyError):
         return "person:unknown"
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from tallystick.errors import ProofError, TrailUnwritable
-from tallystick.log.checkpoint import Checkpoint, parse, signed
 from tallystick.model.entry import Head, LogName
 
 KEY_BYTES = 32
@@ -137,6 +136,8 @@ class OutsideFolder:
         """See ``Outside``."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # 20 ms
 
+        from tallystick.log.checkpoint import Checkpoint, signed
+
         key = Ed25519PrivateKey.from_private_bytes(self._key(trail, "signing.key"))
         checkpoint = Checkpoint(origin(trail, log), head.size, head.root)
         note = signed(checkpoint, key_name(trail), key.public_key().public_bytes_raw(), key.sign)
@@ -242,6 +243,8 @@ def check_signature(public_key: bytes) -> Callable[[bytes, bytes], bool]:
 
 def checkpoint_of(note: bytes) -> KnownHead | None:
     """The head that a kept note states; None where it cannot be read."""
+    from tallystick.log.checkpoint import parse
+
     try:
         checkpoint = parse(note).checkpoint
     except ProofError:

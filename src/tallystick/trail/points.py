@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tallystick.errors import BadTime, ProofError, UsageError
-from tallystick.log.checkpoint import parse, verify
 from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.entry import LogName
 from tallystick.model.temporal import START_OF_TIME
 from tallystick.store.outside import check_signature, key_name, origin
 from tallystick.store.protocol import Reading
 from tallystick.trail.appending import Trail
-from tallystick.trail.instants import iso, parse_instant
 
 
 class Point(NamedTuple):
@@ -42,6 +40,8 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
     elif Path(as_of).is_file():
         seq = _checkpoint_seq(trail, rows, Path(as_of), log)
     else:
+        from tallystick.trail.instants import iso, parse_instant  # Loads datetime, which the newest point does without.
+
         instant, _ = parse_instant(as_of)
         now = trail.clock()
         if instant > now:
@@ -51,6 +51,8 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
 
 
 def _checkpoint_seq(trail: Trail, rows: Reading, path: Path, log: LogName) -> int:
+    from tallystick.log.checkpoint import parse, verify
+
     mine = rows.meta("trail")
     try:
         note = parse(path.read_bytes())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from functools import cache
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_MARK = "\n-- name: "
 
 
 def schema() -> str:
@@ -19,10 +19,12 @@ def index_made_anew() -> str:
     return (_HERE / "index_made_anew.sql").read_text("utf-8")
 
 
+@cache
 def statements() -> dict[str, str]:
     """Statement text by name, comments left out."""
-    pieces = _NAME.split((_HERE / "queries.sql").read_text("utf-8"))
-    return {name: _bare(text) for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
+    pieces = (_HERE / "queries.sql").read_text("utf-8").split(_MARK)[1:]
+    named = (piece.partition("\n") for piece in pieces)
+    return {name: _bare(text) for name, _, text in named}
 
 
 def _bare(text: str) -> str:
