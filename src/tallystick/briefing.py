@@ -8,7 +8,6 @@ loaded, and the whole never exceeds the budget.
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -109,7 +108,11 @@ def shown(text: str) -> str:
         flat = " ".join(ansi.sub("", text).split())
         flat = " ".join(invisible.sub("", flat).split())
     # Cut first: composing a long run of combining marks takes the square of its length.
-    flat = unicodedata.normalize("NFC", flat[: 4 * MAX_WORDS])
+    flat = flat[: 4 * MAX_WORDS]
+    if not flat.isascii():
+        import unicodedata
+
+        flat = unicodedata.normalize("NFC", flat)
     if not flat[:1].isalpha():
         flat = _leading().sub("", flat)
     flat = flat.translate(_MARKS).strip()

@@ -54,6 +54,15 @@ def test_a_briefing_loads_little(tally: Tally, arguments: list[str]) -> None:
     assert sorted({*HEAVY, *NOT_NEEDED} & set(json.loads(done.stderr))) == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems ask platformdirs")
+def test_a_briefing_finds_its_folders_without_loading_more(tally: Tally) -> None:
+    """CARRY.1: nor does it wait for what finds the user's folders, where nothing says where the trail is."""
+    home = str(tally.folder / "home")
+    done = child(tally, LOADED, "brief", TALLY_TRAIL="", TALLY_STATE="", HOME=home, XDG_DATA_HOME="", XDG_STATE_HOME="")
+    assert "0 left out" in done.stdout.decode()
+    assert "platformdirs" not in json.loads(done.stderr)
+
+
 TYPED = """
 --budget --budget=7 --budget=0 --bud 9 007 +3 1_0 x --json --json=1 --spot-check --holder --holder=* --holder= * -h --help
 --as-of --as-of=3 --trail /a=b --trail=/a=b --project --most --most=0 --nope -- - -x -1 brief é ٣
