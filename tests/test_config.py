@@ -9,7 +9,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from tallystick.config import user_folder
+from tallystick.config import places, project_here, user_folder
 
 HOMES = [None, "", "/home/ada", "/home/ada/", "/", "ada", "~", "/home/../x", "/a b"]
 FOLDERS = [None, "", " ", "/data", "/data/", "//data", "/", "data", "~/data", "/data/~", "/a/./b/../c"]
@@ -26,8 +26,8 @@ def test_user_folders_are_those_of_platformdirs(
             monkeypatch.delenv(name, raising=False)
         else:
             monkeypatch.setenv(name, value)
-    assert user_folder("data", os.environ) == Path(platformdirs.user_data_dir("tallystick"))
-    assert user_folder("state", os.environ) == Path(platformdirs.user_state_dir("tallystick"))
+    assert user_folder("data", os.environ) == str(Path(platformdirs.user_data_dir("tallystick")))
+    assert user_folder("state", os.environ) == str(Path(platformdirs.user_state_dir("tallystick")))
 
 
 @pytest.mark.parametrize("system", ["darwin", "win32", "freebsd14"])
@@ -35,4 +35,24 @@ def test_other_systems_are_left_to_platformdirs(system: str, monkeypatch: pytest
     """TRAIL.8: only Linux is said here again."""
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platformdirs, "user_data_dir", lambda name: f"/elsewhere/{name}")
-    assert user_folder("data", {"HOME": "/home/ada"}) == Path("/elsewhere/tallystick")
+    assert user_folder("data", {"HOME": "/home/ada"}) == "/elsewhere/tallystick"
+
+
+@pytest.mark.parametrize(
+    "said", ["/a/b", "/a//b/", "/a/./b", "/a/../b", "//a", "///a", "a/b", "./a", "~/a", "/~/a", "/", ".", "/a/.b"]
+)
+def test_folders_are_written_as_pathlib_writes_them(said: str) -> None:
+    """cli.md: a trail and its state are called the same in every message, however they were typed."""
+    found = places(said, {"TALLY_STATE": said})
+    assert found == (str(Path(said).expanduser()), str(Path(said).expanduser()))
+
+
+def test_a_project_is_the_top_of_its_work_tree(tmp_path: Path) -> None:
+    """SEC.3: the nearest folder that has a ``.git``, file or folder, else the folder itself."""
+    inner = tmp_path / "a" / "b" / "c"
+    inner.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    assert project_here(str(inner)) == f"project:{tmp_path}"
+    (tmp_path / "a" / ".git").write_text("gitdir: elsewhere", "utf-8")
+    assert project_here(str(inner)) == f"project:{tmp_path / 'a'}"
+    assert project_here("/") == "project:/"

@@ -21,7 +21,7 @@ from tallystick.cli.saying import say
 from tests.cli.surface import Tally
 
 HEAVY = "asyncio click cryptography inspect mcp msgspec numpy orjson platform pydantic rich uuid zstandard".split()
-NOT_NEEDED = "base64 datetime getpass platformdirs tallystick.transcripts tallystick.verifiers".split()
+NOT_NEEDED = "base64 datetime getpass pathlib platformdirs tallystick.transcripts tallystick.verifiers".split()
 LOADED = """
 import atexit, json, sys
 from tallystick.cli import main

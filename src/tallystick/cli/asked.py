@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from tallystick.cli.saying import say
@@ -69,6 +68,8 @@ def _encodable(document: dict[str, Any]) -> str:
 
 
 def _can_be_looked_for(as_of: str) -> None:
+    from pathlib import Path
+
     try:
         Path(as_of).is_file()
     except OSError as error:
@@ -88,7 +89,7 @@ def project_name() -> str:
         UsageError: one stands nowhere: the folder has been removed.
     """
     try:
-        here = Path.cwd()
+        here = os.getcwd()
     except OSError as error:
         raise UsageError(f"the folder you stand in: {error.strerror}; go to one that is there") from None
     return project_here(here)
@@ -113,6 +114,8 @@ def with_project(scope: Scope, project: str | None) -> Scope:
     """The scope narrowed to a named project and this person."""
     if not project:
         return scope
+    from pathlib import Path
+
     name = (
         project
         if ":" in project

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import NamedTuple
 
 from tallystick.errors import BadTime, ProofError, UsageError
@@ -37,8 +37,8 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
         seq = int(as_of)
         if seq >= size:
             raise UsageError(f"--as-of {seq}: the trail has {size} entries, the newest is {size - 1}")
-    elif Path(as_of).is_file():
-        seq = _checkpoint_seq(trail, rows, Path(as_of), log)
+    elif os.path.isfile(as_of):
+        seq = _checkpoint_seq(trail, rows, as_of, log)
     else:
         from tallystick.trail.instants import iso, parse_instant  # Loads datetime, which the newest point does without.
 
@@ -50,9 +50,12 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
     return Point(seq, next((row.at for row in rows.entries(seq, seq + 1)), START_OF_TIME))
 
 
-def _checkpoint_seq(trail: Trail, rows: Reading, path: Path, log: LogName) -> int:
+def _checkpoint_seq(trail: Trail, rows: Reading, as_of: str, log: LogName) -> int:
+    from pathlib import Path
+
     from tallystick.log.checkpoint import parse, verify
 
+    path = Path(as_of)
     mine = rows.meta("trail")
     try:
         note = parse(path.read_bytes())
