@@ -262,6 +262,18 @@ def test_shown(text: str) -> None:
     words.encode()
 
 
+def test_every_character_that_is_not_seen_is_taken_out() -> None:
+    """CARRY.3: controls, bidi, zero width, blanks, tags and halves of characters, each alone among words, leave no trace."""
+    spans = (
+        "\0\u0008 \u000e\u001b \u007f\u0084 \u0086\u009f \u00ad\u00ad \u061c\u061c \u115f\u1160 \u180e\u180e \u200b\u200f "
+        "\u202a\u202e \u2060\u206f \u2800\u2800 \u3164\u3164 \ud800\udfff \ufeff\ufeff \uffa0\uffa0 \ufff9\ufffb "
+        "\U000e0000\U000e0fff"
+    )
+    unseen = {chr(n) for span in spans.split(" ") for n in range(ord(span[0]), ord(span[1]) + 1)}
+    assigned = [*range(0x34000), *range(0xDFF00, 0xE1100)]
+    assert {char for n in assigned if shown(f"é{(char := chr(n))}é") == "éé"} == unseen
+
+
 @given(st.lists(st.sampled_from("abcé日🧮 .,:;'()-")).map("".join))
 def test_plain_words_stay(text: str) -> None:
     """CARRY.3: words that forge nothing are shown as they are."""

@@ -8,15 +8,18 @@ loaded, and the whole never exceeds the budget.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections import Counter
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import heapify, heappop
+from functools import cache
+from heapq import heapify, heappop, heapreplace
+from itertools import chain
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
 from tallystick.model.claim import ClaimKind, Derivation, Outcome, Standing
-from tallystick.model.evidence import Origin
+from tallystick.model.origin import Origin
 from tallystick.model.temporal import DAY, SECOND
 
 OPENING = "<tallystick-briefing"
@@ -30,13 +33,14 @@ STALE_AFTER = 7 * DAY
 MAX_WORDS = 600
 """Characters of a claim that a line shows; the rest is behind its id."""
 
-_INVISIBLE = re.compile(
-    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"
-    "\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+_CONTROLS = "\u0000-\u0008\u000b-\u001f\u007f-\u009f"
+_BLANKS = (
+    "\u00ad\u061c\u115f\u1160\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063"
+    "\u2064\u2065\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u2800\u3164\ufeff\uffa0\ufff9\ufffa\ufffb"
 )
-"""Controls, bidi, zero width, blanks that look like nothing, tag characters, and halves of characters."""
-_ANSI = re.compile("\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u0007\u001b]*(?:\u0007|\u001b\\\\)?|[@-Z\\\\-_])")
-_LEADING = re.compile(r"\A(?:[\s#>*+\-=_|~`]|\d+[.)]\s)+")
+"""Bidi, zero width, and blanks that look like nothing."""
+_HALVES, _TAGS = "\ud800-\udfff", "\U000e0000-\U000e0fff"
+_EACH_BLANK = frozenset(_BLANKS)
 _MARKS = str.maketrans({"✓": "v", "<": "‹", ">": "›", '"': "”"})
 
 # Keyed by plain words: a value of a newer version, which has none of these, counts for nothing (TRAIL.9).
@@ -98,12 +102,40 @@ class Briefing(NamedTuple):
 
 def shown(text: str) -> str:
     """A claim's words as one safe line: no structure, no control, no mark of ours can be forged by them (CARRY.3)."""
-    flat = " ".join(_ANSI.sub("", text).split())
-    flat = " ".join(_INVISIBLE.sub("", flat).split())
+    flat = " ".join(text.split())
+    if not _hides_nothing(flat):
+        ansi, invisible = _hidden()
+        flat = " ".join(ansi.sub("", text).split())
+        flat = " ".join(invisible.sub("", flat).split())
     # Cut first: composing a long run of combining marks takes the square of its length.
-    flat = unicodedata.normalize("NFC", flat[: 4 * MAX_WORDS])
-    flat = _LEADING.sub("", flat).translate(_MARKS).strip()
+    flat = flat[: 4 * MAX_WORDS]
+    if not flat.isascii():
+        import unicodedata
+
+        flat = unicodedata.normalize("NFC", flat)
+    if not flat[:1].isalpha():
+        flat = _leading().sub("", flat)
+    flat = flat.translate(_MARKS).strip()
     return flat if len(flat) <= MAX_WORDS else flat[: MAX_WORDS - 1].rstrip() + "…"
+
+
+def _hides_nothing(flat: str) -> bool:
+    """Whether ``_hidden`` would find nothing in words with single spaces between them; no control is printable."""
+    return flat.isprintable() and _EACH_BLANK.isdisjoint(flat) and max(flat, default="") < _TAGS[0]
+
+
+# Compiled when they are asked for: most words need none, and these take longer than many a briefing has for all its lines.
+@cache
+def _hidden() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A terminal's sequences, and every character that is not seen."""
+    ansi = "\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u0007\u001b]*(?:\u0007|\u001b\\\\)?|[@-Z\\\\-_])"
+    return re.compile(ansi), re.compile(f"[{_CONTROLS}{_BLANKS}{_HALVES}{_TAGS}]")
+
+
+@cache
+def _leading() -> re.Pattern[str]:
+    """What would make a heading, a list, a quotation or a rule of the line."""
+    return re.compile(r"\A(?:[\s#>*+\-=_|~`]|\d+[.)]\s)+")
 
 
 def brief(
@@ -126,13 +158,8 @@ def brief(
     What can go stale comes first, then decisions, open loops, rules, facts. Within the budget each section gets its
     share in turn, best first, so that no section starves the others; what did not fit is counted.
     """
-    waiting: dict[str, list[_Ranked]] = {section.key: [] for section in SECTIONS}
-    for standing in offered:
-        waiting[_section(standing, now, opposed)].append((*_rank(standing, now, opposed), standing))
-    count = sum(map(len, waiting.values()))
-    # Heaps: a budget reaches a few dozen of thousands, and only those have to be in order.
-    for ranked in waiting.values():
-        heapify(ranked)
+    waiting = _waiting(offered, now, opposed)
+    count = sum(queue.size for queue in waiting.values())
     chosen, used = _fill(waiting, budget, text, settle)
     lines = tuple(
         _line(standing, words, quote(standing.claim), command, section, now, opposed.get(standing.claim, -1))
@@ -143,18 +170,65 @@ def brief(
     return Briefing(lines, left_out, _render(lines, left_out), used)
 
 
-def _section(standing: Standing, now: int, opposed: Mapping[int, int]) -> str:
-    """Key of the section it belongs to: what the world may have changed since is every outcome and doubt, and old facts."""
-    kind, said_at = standing.kind, standing.said_at
-    if standing.claim in opposed or standing.outcome in _DOUBT:
-        return VERIFY.key
-    if kind == _FACT and (said_at < 0 or now - said_at > STALE_AFTER):
-        return VERIFY.key
-    return _SECTION_OF.get(kind, DECISIONS.key)
+class _Queue:
+    """What waits in one section, best first.
+
+    It holds runs: standings that differ in nothing that counts but when they were said, oldest first. So a comparison of a
+    few runs' last ones finds the best of thousands, and nothing has to be computed of a claim before its turn comes.
+    """
+
+    def __init__(self, runs: Iterable[list[Standing]], rank: Callable[[Standing], _Rank]) -> None:
+        self._rank = rank
+        self._runs = [(*rank(run[-1]), run) for run in runs]
+        heapify(self._runs)
+        self.size = sum(len(run) for *_, run in self._runs)
+        self.sizes = Counter(map(_TOKENS, chain.from_iterable(run for *_, run in self._runs)))
+        """Tokens → how many of that size wait."""
+
+    def pop(self) -> Standing | None:
+        """Take the best off; None where nothing is left."""
+        if not self._runs:
+            return None
+        run = self._runs[0][-1]
+        standing = run.pop()
+        if run:
+            heapreplace(self._runs, (*self._rank(run[-1]), run))
+        else:
+            heappop(self._runs)
+        self.sizes[standing.tokens] -= 1
+        return standing
 
 
-def _rank(standing: Standing, now: int, opposed: Mapping[int, int]) -> tuple[int, int, int]:
-    """Sort key, best first: what a person said, then how well it stands, then how recent; rules do not fade (CARRY.7)."""
+_Rank = tuple[int, int, int]
+_CLAIM, _SAID_AT, _TOKENS, _KIND_AND_TRUST = itemgetter(0), itemgetter(3), itemgetter(4), itemgetter(1, 2, 5, 6)
+
+
+def _waiting(offered: Iterable[Standing], now: int, opposed: Mapping[int, int]) -> dict[str, _Queue]:
+    """Every section's queue: what the world may have changed since is every outcome and doubt, and old facts."""
+    alike: defaultdict[tuple[str, ...], list[Standing]] = defaultdict(list)
+    for standing in offered:
+        alike[_KIND_AND_TRUST(standing)].append(standing)
+    runs: dict[str, list[list[Standing]]] = {section.key: [] for section in SECTIONS}
+    for (kind, _, _, outcome), run in alike.items():
+        run.sort(key=_CLAIM)
+        run.sort(key=_SAID_AT)
+        if opposed:
+            runs[VERIFY.key].append([each for each in run if each.claim in opposed])
+            run = [each for each in run if each.claim not in opposed]
+        if kind == _FACT:
+            fresh = bisect_left(run, max(0, now - STALE_AFTER), key=_SAID_AT)
+            runs[VERIFY.key].append(run[:fresh])
+            run = run[fresh:]
+        runs[VERIFY.key if outcome in _DOUBT else _SECTION_OF.get(kind, DECISIONS.key)].append(run)
+    return {key: _Queue(filter(None, each), lambda one: _rank(one, now, opposed)) for key, each in runs.items()}
+
+
+def _rank(standing: Standing, now: int, opposed: Mapping[int, int]) -> _Rank:
+    """Sort key, best first: what a person said, then how well it stands, then how recent; rules do not fade (CARRY.7).
+
+    Of claims alike in all but their time it never prefers the older one, nor of one time the smaller id: ``_Queue`` rests
+    on that.
+    """
     claim, kind, origin, said_at, _, derivation, outcome = standing
     weight = _ORIGIN.get(origin, 0) + _DERIVATION.get(derivation, 0) + _DOUBT.get(outcome, 0)
     if claim in opposed:
@@ -163,26 +237,24 @@ def _rank(standing: Standing, now: int, opposed: Mapping[int, int]) -> tuple[int
     return fading - weight, -said_at, -claim
 
 
-_Ranked = tuple[int, int, int, Standing]
 _Chosen = dict[str, list[tuple[Standing, str, str]]]
 
 
 def _fill(
-    waiting: Mapping[str, list[_Ranked]], budget: int, text: Callable[[int], str | None], settle: Callable[[int], str]
+    waiting: Mapping[str, _Queue], budget: int, text: Callable[[int], str | None], settle: Callable[[int], str]
 ) -> tuple[_Chosen, int]:
     chosen: _Chosen = {key: [] for key in waiting}
     used = FRAME_TOKENS
-    # Without these, a section with room for a line's frame and for nobody's words would have the words of all it holds read.
-    sizes = {key: Counter(each[-1].tokens for each in ranked) for key, ranked in waiting.items()}
 
     def has_room(key: str) -> bool:
         """Whether the words of anything that waits in a section may still fit; the budget only shrinks, so no is for good."""
         room = budget - used - LINE_TOKENS - (0 if chosen[key] else HEADING_TOKENS)
-        return room >= 0 and any(count and tokens <= room for tokens, count in sizes[key].items())
+        # Without their sizes, a section with room for a line's frame and nobody's words would have the words of all read.
+        return room >= 0 and any(count and tokens <= room for tokens, count in waiting[key].sizes.items())
 
     while used + LINE_TOKENS < budget and (fitting := [key for key in waiting if has_room(key)]):
         for key in fitting:
-            found = _next(waiting[key], sizes[key], text)
+            found = _next(waiting[key], text)
             if found is None:
                 continue
             standing, words = found
@@ -198,11 +270,9 @@ def _fill(
     return chosen, used
 
 
-def _next(ranked: list[_Ranked], sizes: Counter[int], text: Callable[[int], str | None]) -> tuple[Standing, str] | None:
+def _next(queue: _Queue, text: Callable[[int], str | None]) -> tuple[Standing, str] | None:
     """The best that is left and has its words, taken off; None where nothing is left."""
-    while ranked:
-        standing = heappop(ranked)[-1]
-        sizes[standing.tokens] -= 1
+    while standing := queue.pop():
         words = text(standing.claim)
         if words is not None:
             return standing, words

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tallystick.config import Places, entropy, person_name, project_of
@@ -17,6 +16,8 @@ from tallystick.store.sqlite.connection import LOCK_TIMEOUT_SECONDS
 from tallystick.trail.appending import Trail
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tallystick.transcripts.protocol import Adapter
     from tallystick.workflows.demo import Stage
     from tallystick.workflows.ingest import Tools
@@ -103,6 +104,8 @@ def ingest_tools(
 
 def demo_stage(environ: Mapping[str, str]) -> Stage:
     """What ``tally demo`` plays on."""
+    from pathlib import Path
+
     from tallystick.workflows.demo import Stage, bundled
 
     package = Path(__file__).parent
@@ -111,4 +114,6 @@ def demo_stage(environ: Mapping[str, str]) -> Stage:
 
 def home() -> Path:
     """The user's home folder."""
+    from pathlib import Path
+
     return Path.home()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tallystick.cli.app import run
+from tallystick.cli.starting import run
 from tests.sessions import CLOCK
 
 

@@ -1,4 +1,4 @@
-"""The group of commands, each loaded only when it is called, and the one place where errors become exit codes."""
+"""The group of commands as click has it, each loaded only when it is called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import NoReturn
 import click
 
 from tallystick import __version__
-from tallystick.errors import MachineError, TallyError
+from tallystick.cli.declared import Command
+from tallystick.cli.options import clicked
+from tallystick.cli.saying import say
+from tallystick.cli.starting import failed, interrupted
 
 COMMANDS = {
     "ingest": "Read transcripts, certify what they say, and append it.",
@@ -44,8 +47,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"tallystick.cli.commands.{cmd_name.replace('import', 'import_')}")
-        command: click.Command = module.command
-        return command
+        command: click.Command | Command = module.command
+        return clicked(command) if isinstance(command, Command) else command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Names and one-line helps from the table above."""
@@ -78,34 +81,18 @@ def tally() -> None:
     """
 
 
-def run(arguments: list[str]) -> int:
-    """Run the command line and return its exit code; every failure is one line on stderr."""
+def run_clicked(arguments: list[str]) -> int:
+    """Run the command line by way of click and return its exit code; what is not click's own error is the caller's to report."""
     try:
         code = tally.main(arguments, prog_name="tally", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else "", err=False)
+        say(error.ctx.get_help() if error.ctx else "")
         return 2
     except click.ClickException as error:
-        return _failed(_one_line(error.format_message()), 2)
-    except (click.Abort, KeyboardInterrupt):
-        return _failed("interrupted; what was committed stays, and running again completes", 130)
-    except TallyError as error:
-        return _failed(_one_line(str(error)), error.exit_code)
-    except (BrokenPipeError, SystemExit):
-        # Click turns a pipe whose reader has gone into an exit; nobody is left to be told.
-        return 0
-    except OSError as error:
-        return _failed(_one_line(f"{error.filename or 'stdin or stdout'}: {error.strerror}"), MachineError.exit_code)
-
-
-def _failed(message: str, code: int) -> int:
-    click.echo(f"tally: {message}", err=True)
-    return code
-
-
-def _one_line(message: str) -> str:
-    return " ".join(message.split())
+        return failed(error.format_message(), 2)
+    except click.Abort:
+        return interrupted()
 
 
 def stop(code: int) -> NoReturn:

@@ -209,7 +209,9 @@ def _refuse(value: Json, place: str) -> None:
 def _ordered(value: Json) -> Json:
     """``value`` with keys in UTF-16 order, which is what RFC 8785 sorts by (not code-point order beyond U+FFFF)."""
     if isinstance(value, dict):
-        return {key: _ordered(value[key]) for key in sorted(value, key=_utf16)}
+        # Of ASCII the two orders are one, and that needs no codec loaded.
+        keys = sorted(value) if all(map(str.isascii, value)) else sorted(value, key=_utf16)
+        return {key: _ordered(value[key]) for key in keys}
     if isinstance(value, list | tuple):
         return [_ordered(item) for item in value]
     return value

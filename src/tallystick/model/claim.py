@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tallystick.model.evidence import Origin, Span
+from tallystick.model.origin import Origin
 from tallystick.model.temporal import UNKNOWN_VALID_TIME, Instant, ValidTime
+
+if TYPE_CHECKING:
+    from tallystick.model.evidence import Span
 
 
 class ClaimKind(StrEnum):

@@ -5,23 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from tallystick.model.origin import Origin as Origin  # Part of what an event is.
 from tallystick.model.temporal import Instant
-
-
-class Origin(StrEnum):
-    """Whose words these are; set by the transcript adapter alone (EVID.6)."""
-
-    USER = "user"
-    """A person's own words, feedback inside a rejected tool call and answers to the agent's questions included."""
-    ASSISTANT = "assistant"
-    TOOL = "tool"
-    """What a tool printed or returned."""
-    DELEGATED = "delegated"
-    """A prompt that one agent wrote to another, and the report that comes back."""
-    HARNESS = "harness"
-    """Reminders, hook output, command output, compaction summaries, skill bodies, synthetic messages."""
-    BRIEFING = "briefing"
-    """Our own injected block, coming back."""
 
 
 class EventKind(StrEnum):

@@ -11,11 +11,9 @@ import contextlib
 import os
 from collections.abc import Callable
 from hashlib import blake2b, sha256
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from tallystick.errors import ProofError, TrailUnwritable
-from tallystick.log.checkpoint import Checkpoint, parse, signed
 from tallystick.model.entry import Head, LogName
 
 KEY_BYTES = 32
@@ -82,16 +80,16 @@ def key_name(trail: str) -> str:
 class OutsideFolder:
     """Implements ``Outside`` in a folder, normally the user's state folder."""
 
-    def __init__(self, folder: Path, entropy: Callable[[int], bytes] = os.urandom) -> None:
+    def __init__(self, folder: str | os.PathLike[str], entropy: Callable[[int], bytes] = os.urandom) -> None:
         self._entropy = entropy
         self._digest_keys: dict[str, bytes] = {}
-        self.location = str(folder)
+        self.location = os.fspath(folder)
 
     def create(self, trail: str) -> None:
         """See ``Outside``."""
         for name in ("signing.key", "digest.key"):
             path = self._path(trail, name)
-            if not Path(path).exists():
+            if not os.path.exists(path):
                 self._replace(path, self._entropy(KEY_BYTES), durable=True)
 
     def require_keys(self, trail: str) -> None:
@@ -136,6 +134,8 @@ class OutsideFolder:
     def write_checkpoint(self, trail: str, log: LogName, head: Head) -> bytes:
         """See ``Outside``."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # 20 ms
+
+        from tallystick.log.checkpoint import Checkpoint, signed
 
         key = Ed25519PrivateKey.from_private_bytes(self._key(trail, "signing.key"))
         checkpoint = Checkpoint(origin(trail, log), head.size, head.root)
@@ -186,7 +186,7 @@ class OutsideFolder:
         """Write beside and rename, so that a reader sees the old or the new bytes and never a part."""
         beside = f"{path}.{os.getpid()}"
         try:
-            Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             try:
                 os.write(handle, data)
@@ -194,10 +194,10 @@ class OutsideFolder:
                     os.fsync(handle)
             finally:
                 os.close(handle)
-            Path(beside).replace(path)
+            os.replace(beside, path)
         except OSError as error:
             with contextlib.suppress(OSError):
-                Path(beside).unlink(missing_ok=True)
+                os.unlink(beside)
             raise self._unwritable(path, error) from None
 
     def _unwritable(self, path: str, error: OSError) -> TrailUnwritable:
@@ -242,6 +242,8 @@ def check_signature(public_key: bytes) -> Callable[[bytes, bytes], bool]:
 
 def checkpoint_of(note: bytes) -> KnownHead | None:
     """The head that a kept note states; None where it cannot be read."""
+    from tallystick.log.checkpoint import parse
+
     try:
         checkpoint = parse(note).checkpoint
     except ProofError:

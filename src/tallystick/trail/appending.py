@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import partial
 
 from tallystick.beliefs import Effects, asks, effects, make_ready
@@ -112,6 +111,8 @@ class Trail:
     def _now(self) -> Instant:
         now = self.clock()
         if now < EARLIEST_CLOCK:
+            from datetime import UTC, datetime
+
             when = datetime.fromtimestamp(now / 1e6, UTC).isoformat(timespec="seconds")
             raise MachineError(f"the clock reads {when}, before any trail could be; set it and run the command again")
         return now

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import NamedTuple
 
 from tallystick.errors import BadTime, ProofError, UsageError
-from tallystick.log.checkpoint import parse, verify
 from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.entry import LogName
 from tallystick.model.temporal import START_OF_TIME
 from tallystick.store.outside import check_signature, key_name, origin
 from tallystick.store.protocol import Reading
 from tallystick.trail.appending import Trail
-from tallystick.trail.instants import iso, parse_instant
 
 
 class Point(NamedTuple):
@@ -39,9 +37,11 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
         seq = int(as_of)
         if seq >= size:
             raise UsageError(f"--as-of {seq}: the trail has {size} entries, the newest is {size - 1}")
-    elif Path(as_of).is_file():
-        seq = _checkpoint_seq(trail, rows, Path(as_of), log)
+    elif os.path.isfile(as_of):
+        seq = _checkpoint_seq(trail, rows, as_of, log)
     else:
+        from tallystick.trail.instants import iso, parse_instant  # Loads datetime, which the newest point does without.
+
         instant, _ = parse_instant(as_of)
         now = trail.clock()
         if instant > now:
@@ -50,7 +50,12 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
     return Point(seq, next((row.at for row in rows.entries(seq, seq + 1)), START_OF_TIME))
 
 
-def _checkpoint_seq(trail: Trail, rows: Reading, path: Path, log: LogName) -> int:
+def _checkpoint_seq(trail: Trail, rows: Reading, as_of: str, log: LogName) -> int:
+    from pathlib import Path
+
+    from tallystick.log.checkpoint import parse, verify
+
+    path = Path(as_of)
     mine = rows.meta("trail")
     try:
         note = parse(path.read_bytes())

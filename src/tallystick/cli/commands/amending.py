@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallystick.cli.options import Asked
+from tallystick.cli.asked import Asked
 from tallystick.workflows.amend import Amended
 
 

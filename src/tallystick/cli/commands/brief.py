@@ -1,27 +1,19 @@
-"""``tally brief``: the briefing."""
+"""``tally brief``: the briefing. A harness calls it at the start of a session, so it is declared and starts without click."""
 
 from __future__ import annotations
 
-import click
+from functools import partial
 
-from tallystick.cli.options import Asked, project_option, shared, with_project
+from tallystick.cli.asked import Asked, answered, with_project
+from tallystick.cli.declared import PROJECT, READS, Command, Option
 from tallystick.errors import UsageError
 from tallystick.workflows.brief import DEFAULT_BUDGET_TOKENS, make_briefing
 
+_BUDGET = Option("--budget", "budget", "Most tokens it may take.", "TOKENS", least=1, default=DEFAULT_BUDGET_TOKENS)
+_SPOT_CHECK = Option("--spot-check", "spot_check", "Re-read the outside while briefing (comes with a later version).")
 
-@click.command("brief", help="Print what the next session should know, each line with its mark, age and id.")
-@click.option(
-    "--budget",
-    metavar="TOKENS",
-    type=click.IntRange(min=1),
-    default=DEFAULT_BUDGET_TOKENS,
-    show_default=True,
-    help="Most tokens it may take.",
-)
-@click.option("--spot-check", is_flag=True, help="Re-read the outside while briefing (comes with a later version).")
-@project_option
-@shared()
-def command(asked: Asked, budget: int, spot_check: bool, project: str | None) -> None:
+
+def _brief(asked: Asked, budget: int, spot_check: bool, project: str | None) -> None:
     """Brief and log what was shown."""
     if spot_check:
         raise UsageError("--spot-check is not in this version; run the command that a line offers")
@@ -44,3 +36,11 @@ def command(asked: Asked, budget: int, spot_check: bool, project: str | None) ->
         "tokenizer": "cl100k_base",
     }
     asked.show(document, lambda: made.briefing.text)
+
+
+command = Command(
+    "brief",
+    "Print what the next session should know, each line with its mark, age and id.",
+    (_BUDGET, _SPOT_CHECK, PROJECT, *READS),
+    partial(answered, _brief),
+)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tallystick.cli.options import Asked, shared
+from tallystick.cli.asked import Asked
+from tallystick.cli.options import shared
 from tallystick.errors import UsageError
 from tallystick.model.entry import LogName
 

@@ -6,7 +6,8 @@ import os
 
 import click
 
-from tallystick.cli.options import Asked, shared
+from tallystick.cli.asked import Asked
+from tallystick.cli.options import shared
 from tallystick.plugins import demo_stage
 from tallystick.workflows.demo import demonstrate
 

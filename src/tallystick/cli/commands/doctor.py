@@ -7,7 +7,8 @@ import os
 import click
 
 from tallystick.cli.app import stop
-from tallystick.cli.options import Asked, shared
+from tallystick.cli.asked import Asked
+from tallystick.cli.options import shared
 from tallystick.config import session_folders
 from tallystick.plugins import home
 from tallystick.workflows.doctor import accept_heads, examine

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from tallystick.cli.options import Asked, shared
+from tallystick.cli.asked import Asked
+from tallystick.cli.options import shared
 from tallystick.errors import UsageError
 from tallystick.workflows.portable import export_lines
 

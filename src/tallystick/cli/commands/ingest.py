@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from tallystick.cli.app import stop
-from tallystick.cli.options import Asked, shared
+from tallystick.cli.asked import Asked
+from tallystick.cli.options import shared
 from tallystick.config import session_folders
 from tallystick.errors import UsageError
 from tallystick.plugins import home, ingest_tools

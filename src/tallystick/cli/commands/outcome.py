@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from tallystick.cli.app import stop
-from tallystick.cli.options import Asked, shared
+from tallystick.cli.asked import Asked
+from tallystick.cli.options import shared
 from tallystick.model.claim import Outcome
 from tallystick.plugins import adapters
 from tallystick.workflows.remember import judge_outcome

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from tallystick.briefing import shown
-from tallystick.cli.options import Asked, shared
+from tallystick.cli.asked import Asked
+from tallystick.cli.options import shared
 from tallystick.model.claim import ClaimKind, Derivation
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
 from tallystick.trail.instants import iso

@@ -6,7 +6,8 @@ import os
 
 import click
 
-from tallystick.cli.options import Asked, project_name, shared
+from tallystick.cli.asked import Asked, project_name
+from tallystick.cli.options import shared
 from tallystick.config import person_name
 from tallystick.errors import UsageError
 from tallystick.model.claim import ClaimKind

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from tallystick.briefing import shown
-from tallystick.cli.options import Asked, claim_id, shared
+from tallystick.cli.asked import Asked, claim_id
+from tallystick.cli.options import shared
 from tallystick.model.claim import Derivation
 from tallystick.trail.instants import iso, parse_instant
 from tallystick.workflows.replay import replay

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from tallystick.cli.asked import Asked, claim_id
 from tallystick.cli.commands.amending import show
-from tallystick.cli.options import Asked, claim_id, shared
+from tallystick.cli.options import shared
 from tallystick.model.temporal import UNKNOWN_VALID_TIME
 from tallystick.tokenizer import count_tokens
 from tallystick.trail.instants import parse_valid

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from tallystick.cli.asked import MOST_DIGITS, Asked
 from tallystick.cli.commands.amending import show
-from tallystick.cli.options import MOST_DIGITS, Asked, shared
+from tallystick.cli.options import shared
 from tallystick.errors import UsageError
 from tallystick.workflows.amend import undo
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from tallystick.cli.app import stop
-from tallystick.cli.options import Asked, shared
+from tallystick.cli.asked import Asked
+from tallystick.cli.options import shared
 from tallystick.errors import MachineError, UsageError
 from tallystick.workflows.verify import Verification, verify_trail
 

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from tallystick.briefing import shown
-from tallystick.cli.options import Asked, claim_id, shared
+from tallystick.cli.asked import Asked, claim_id
+from tallystick.cli.options import shared
 from tallystick.trail.instants import iso
 from tallystick.workflows.why import Provenance, why
 

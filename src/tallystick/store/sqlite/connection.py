@@ -8,8 +8,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
-from pathlib import Path
 
 import apsw
 
@@ -35,7 +33,7 @@ _WORDS = {
 }
 
 
-def translated(error: apsw.Error, path: Path) -> MachineError:
+def translated(error: apsw.Error, path: str) -> MachineError:
     """The engine's error as one line that names the file and says what to do."""
     for kind, (becomes, advice) in _WORDS.items():
         if isinstance(error, kind):
@@ -43,7 +41,7 @@ def translated(error: apsw.Error, path: Path) -> MachineError:
     return TrailUnreadable(f"{path}: {error}; run `tally verify`")
 
 
-def open_database(path: Path, *, write: bool, vfs: str | None = None) -> apsw.Connection:
+def open_database(path: str, *, write: bool, vfs: str | None = None) -> apsw.Connection:
     """A connection to one log's database, in WAL mode.
 
     Raises:
@@ -88,9 +86,9 @@ def _put_into_wal_mode(connection: apsw.Connection) -> None:
             return
 
 
-def is_in_wal_mode(path: Path) -> bool:
+def is_in_wal_mode(path: str | os.PathLike[str]) -> bool:
     """Whether the file says that it is a database in WAL mode (bytes 18 and 19 of its header); False where it cannot be read."""
-    with suppress(OSError), path.open("rb") as file:
+    with suppress(OSError), open(path, "rb") as file:
         return file.read(20)[18:] == b"\x02\x02"
     return False
 
@@ -101,13 +99,13 @@ def closed(connection: apsw.Connection) -> None:
         connection.close()
 
 
-def _open(path: Path, flags: int, vfs: str | None) -> apsw.Connection:
+def _open(path: str, flags: int, vfs: str | None) -> apsw.Connection:
     try:
-        return apsw.Connection(str(path), flags=flags, vfs=vfs)
+        return apsw.Connection(path, flags=flags, vfs=vfs)
     except apsw.CantOpenError:
-        if flags & apsw.SQLITE_OPEN_CREATE or not path.exists():
+        if flags & apsw.SQLITE_OPEN_CREATE or not os.path.exists(path):
             raise
-    return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs=vfs)
+    return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, vfs=vfs)
 
 
 def _version() -> tuple[int, ...]:
@@ -115,7 +113,7 @@ def _version() -> tuple[int, ...]:
 
 
 @contextmanager
-def locked(path: Path, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Iterator[None]:
+def locked(path: str | os.PathLike[str], timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Iterator[None]:
     """Hold the exclusive lock of one log, in the order of asking.
 
     SQLite's own busy handler is unfair under load, and so is polling. Whoever wants the lock first stands at a turnstile,
@@ -136,13 +134,12 @@ def locked(path: Path, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> Iterato
         yield
 
 
-@cache
-def _turnstile_of(path: Path) -> Path:
-    return path.with_suffix(".turn")
+def _turnstile_of(path: str | os.PathLike[str]) -> str:
+    return f"{os.path.splitext(path)[0]}.turn"
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def _opened(path: str | os.PathLike[str]) -> Iterator[int]:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -155,7 +152,7 @@ def _opened(path: Path) -> Iterator[int]:
         os.close(handle)
 
 
-def _acquired(handle: int, path: Path, deadline: float) -> bool:
+def _acquired(handle: int, path: str | os.PathLike[str], deadline: float) -> bool:
     """Whether the lock was had before the deadline, on the monotonic clock."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+import os
+from functools import cache
 
-_HERE = Path(__file__).parent
-_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_HERE = os.path.dirname(__file__)
+_MARK = "\n-- name: "
 
 
 def schema() -> str:
     """The statements that make an empty log."""
-    return (_HERE / "schema.sql").read_text("utf-8")
+    return _text("schema.sql")
 
 
 def index_made_anew() -> str:
     """The statements that make the search index anew beside the one that is kept."""
-    return (_HERE / "index_made_anew.sql").read_text("utf-8")
+    return _text("index_made_anew.sql")
 
 
+@cache
 def statements() -> dict[str, str]:
     """Statement text by name, comments left out."""
-    pieces = _NAME.split((_HERE / "queries.sql").read_text("utf-8"))
-    return {name: _bare(text) for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
+    pieces = _text("queries.sql").split(_MARK)[1:]
+    named = (piece.partition("\n") for piece in pieces)
+    return {name: _bare(text) for name, _, text in named}
+
+
+def _text(name: str) -> str:
+    with open(os.path.join(_HERE, name), encoding="utf-8") as file:
+        return file.read()
 
 
 def _bare(text: str) -> str:

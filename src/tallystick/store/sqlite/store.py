@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import zip_longest
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -22,6 +23,9 @@ from tallystick.store.sqlite.connection import (
 from tallystick.store.sqlite.log import SqliteLog
 from tallystick.store.sqlite.statements import index_made_anew, schema, statements
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _SQL = statements()
 SCHEMA_VERSION = 1
 """``PRAGMA user_version`` of the databases; the highest migration that has been applied."""
@@ -34,22 +38,32 @@ class SqliteStore:
     """
 
     def __init__(
-        self, folder: Path, *, vfs: str | None = None, lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        vfs: str | None = None,
+        lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS,
     ) -> None:
-        self.folder = folder
-        self.location = str(folder)
-        self._paths = {log: folder / f"{log}.db" for log in LogName}
-        self._locks = {log: path.with_suffix(".lock") for log, path in self._paths.items()}
+        self.location = os.fspath(folder)
+        self._paths = {log: os.path.join(self.location, f"{log}.db") for log in LogName}
+        self._locks = {log: os.path.join(self.location, f"{log}.lock") for log in LogName}
         self._vfs = vfs
         self._timeout = lock_timeout_seconds
         self._readers: dict[LogName, apsw.Connection] = {}
         self._writers: dict[LogName, apsw.Connection] = {}
 
+    @property
+    def folder(self) -> Path:
+        """Where the databases are."""
+        from pathlib import Path  # A briefing does without: it takes a twentieth of its time to load.
+
+        return Path(self.location)
+
     @contextmanager
     def reading(self, log: LogName) -> Iterator[SqliteLog]:
         """See ``protocol.Store``. A log that was never written reads as empty."""
         path = self._path(log)
-        connection = self._reader(log) if log in self._readers or path.exists() else None
+        connection = self._reader(log) if log in self._readers or os.path.exists(path) else None
         if connection is None:
             yield SqliteLog(self._empty())
             return
@@ -95,7 +109,7 @@ class SqliteStore:
     def check(self, log: LogName) -> list[str]:
         """See ``protocol.Store``: page structure, tables and triggers, and the search index against its texts."""
         path = self._path(log)
-        if not path.exists():
+        if not os.path.exists(path):
             return []
         try:
             # One of its own: the trail may be read through the others meanwhile, from another thread.
@@ -123,13 +137,13 @@ class SqliteStore:
         names = sorted(name for name in wanted.keys() | kept.keys() if wanted.get(name) != kept.get(name))
         return [f"the schema of {name} was changed" for name in names]
 
-    def _check_search(self, path: Path) -> list[str]:
+    def _check_search(self, path: str) -> list[str]:
         """The words made anew from the texts against those that are kept; then what FTS5 says of its own structure.
 
         FTS5's checksum alone would not do: changes of two occurrences of a word can cancel in it. It checks itself by a
         write that writes nothing, so it is asked on a connection that may write.
         """
-        connection = apsw.Connection(str(path), vfs=self._vfs)
+        connection = apsw.Connection(path, vfs=self._vfs)
         try:
             connection.set_busy_timeout(int(self._timeout * 1000))
             connection.execute(index_made_anew())
@@ -156,7 +170,7 @@ class SqliteStore:
         self._readers.clear()
         self._writers.clear()
 
-    def _path(self, log: LogName) -> Path:
+    def _path(self, log: LogName) -> str:
         return self._paths[log]
 
     def _reader(self, log: LogName) -> apsw.Connection | None:
@@ -231,9 +245,9 @@ class SqliteStore:
 
     def _make_folder(self) -> None:
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.makedirs(self.location, mode=0o700, exist_ok=True)
         except OSError as error:
-            raise TrailUnwritable(f"{self.folder}: {error.strerror}; choose another folder with --trail") from None
+            raise TrailUnwritable(f"{self.location}: {error.strerror}; choose another folder with --trail") from None
 
 
 def _schema_of(connection: apsw.Connection) -> dict[str, str]:
