@@ -472,3 +472,13 @@ def test_arguments_that_are_no_text(tally: Tally) -> None:
     for command in (["brief", "--holder", odd], ["quote", odd, "--session", odd], ["ingest", odd]):
         done = tally_in_a_process(tally, *command)
         assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+
+
+def test_names_that_would_speak_to_the_terminal(tally: Tally) -> None:
+    """cli.md, EVID.12: a file's name breaks no line of what is said of it, and moves no cursor."""
+    for odd in ("two\nlines", "\x1b[2Jgone", "right\u202eleft", "a\u2028b"):
+        (tally.folder / odd).write_text("Dear diary\n")
+        done = tally("ingest", tally.folder / odd)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert done.err[:-1].isprintable()
+        assert odd.split()[-1][-4:] in done.err

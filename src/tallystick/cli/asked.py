@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tallystick.cli.saying import say
+from tallystick.cli.saying import complain, say
 from tallystick.config import person_name, places, project_here
 from tallystick.errors import UsageError
 from tallystick.plugins import open_trail
@@ -52,7 +52,7 @@ def answered(
     finally:
         opened.store.close()
         for notice in opened.notices:
-            say(f"tally: note: {notice}", err=True)
+            complain(f"note: {notice}")
 
 
 def _encodable(document: dict[str, Any]) -> str:

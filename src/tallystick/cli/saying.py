@@ -22,6 +22,14 @@ def say(text: str, *, err: bool = False) -> None:
     stream.flush()
 
 
+def complain(message: str) -> None:
+    """One line on stderr, whatever a file's name or an engine's message holds: no line break, nothing a terminal obeys."""
+    flat = " ".join(message.split())
+    if not flat.isprintable():
+        flat = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in flat)
+    say(f"tally: {flat}", err=True)
+
+
 def _goes_beyond_ascii(stream: TextIO) -> bool:
     """Whether the stream's encoding has more than ASCII, as far as it says."""
     try:

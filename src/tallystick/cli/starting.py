@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tallystick.cli.saying import say
+from tallystick.cli.saying import complain, say
 from tallystick.errors import MachineError, TallyError
 
 
@@ -44,7 +44,7 @@ def _answered_at_once(arguments: Sequence[str]) -> bool:
 
 def failed(message: str, code: int) -> int:
     """Say on one line of stderr what failed, and give the code back."""
-    say(f"tally: {' '.join(message.split())}", err=True)
+    complain(message)
     return code
 
 

@@ -14,6 +14,7 @@ import click
 from tallystick.cli.app import stop
 from tallystick.cli.asked import Asked
 from tallystick.cli.options import shared
+from tallystick.cli.saying import complain
 from tallystick.config import session_folders
 from tallystick.errors import UsageError
 from tallystick.plugins import home, ingest_tools
@@ -56,7 +57,7 @@ def command(
     asked.show(_document(report), lambda: _shown(report))
     if report.refused:
         for refused in report.refused:
-            click.echo(f"tally: {refused.path}: {refused.reason}", err=True)
+            complain(f"{refused.path}: {refused.reason}")
         stop(2)
 
 
