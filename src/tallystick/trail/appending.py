@@ -14,7 +14,7 @@ from tallystick.log.merkle import leaf_hash
 from tallystick.model.entry import FORMAT, Entry, EntryKind, Head, LogName
 from tallystick.model.temporal import DAY, Instant
 from tallystick.store.outside import KnownHead, Outside
-from tallystick.store.protocol import EntryRow, PartRow, Reading, Store, Writing
+from tallystick.store.protocol import Reading, Store, Writing
 
 EARLIEST_CLOCK: Instant = 1_735_689_600_000_000
 """2025-01-01T00:00:00Z: a clock before this was never set, since no trail is older."""
@@ -27,8 +27,6 @@ _SALTS_AT_FIRST, _SALTS_AT_ONCE = 8, 256
 
 # Half the time of the call that checks the number of fields; an ingest makes a million.
 _entry = partial(tuple.__new__, Entry)
-_entry_row = partial(tuple.__new__, EntryRow)
-_part_row = partial(tuple.__new__, PartRow)
 
 
 class Trail:
@@ -165,8 +163,9 @@ class Appender:
         self._salts_next = _SALTS_AT_FIRST
         self._actor = ""
         self._entries: list[tuple[Entry, Mapping[str, bytes]]] = []
-        self._entry_rows: list[EntryRow] = []
-        self._parts: list[PartRow] = []
+        # Plain tuples in the order of ``EntryRow`` and ``PartRow``: the garbage collector lets go of those.
+        self._entry_rows: list[tuple[int, int, bytes, bytes]] = []
+        self._parts: list[tuple[int, str, bytes, bytes]] = []
         head = rows.head()
         self._frontier = rows.frontier()
         self.size = head.size
@@ -220,19 +219,19 @@ class Appender:
         Raises:
             CanonicalError: a name or number outside its alphabet or range.
         """
-        seq = self.size
+        seq, at = self.size, self.at
         bodies = parts or {}
         digests = []
         for name in sorted(bodies):
-            salt, body = self.salt(), bodies[name]
-            self._parts.append(_part_row((seq, name, salt, body)))
+            salt, body = self._salts.pop() if self._salts else self.salt(), bodies[name]
+            self._parts.append((seq, name, salt, body))
             digests.append((name, part_digest(salt, body)))
         entry = _entry(
             (
                 self._trail,
                 self._log,
                 seq,
-                self.at,
+                at,
                 self._clock,
                 kind,
                 self._actor,
@@ -247,7 +246,7 @@ class Appender:
         canon = entry_bytes(entry)
         leaf = leaf_hash(canon)
         self._frontier.append(leaf)
-        self._entry_rows.append(_entry_row((seq, self.at, canon, leaf)))
+        self._entry_rows.append((seq, at, canon, leaf))
         self._entries.append((entry, bodies))
         self.size = seq + 1
         if len(self._entries) >= FLUSH_ENTRIES:

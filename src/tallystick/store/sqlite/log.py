@@ -253,9 +253,15 @@ class SqliteLog:
             return ((row[0], row[1], row[2], _intervals(row[3]), row[4].hex()) for row in rows)
         return iter(rows)
 
-    def append(self, entries: Iterable[EntryRow], parts: Iterable[PartRow], frontier: Frontier, at: int) -> None:
+    def append(
+        self,
+        entries: Iterable[tuple[int, int, bytes, bytes]],
+        parts: Iterable[tuple[int, str, bytes, bytes]],
+        frontier: Frontier,
+        at: int,
+    ) -> None:
         """See ``protocol.Writing``."""
-        kept = (row if row.leaf else row._replace(leaf=leaf_hash(row.canon)) for row in entries)
+        kept = [row if row[3] else (*row[:3], leaf_hash(row[2])) for row in entries]
         self._db.executemany(_SQL["add_entry"], kept)
         self._db.executemany(_SQL["add_part"], parts)
         epoch = self.head().epoch
@@ -267,7 +273,7 @@ class SqliteLog:
         waiting: dict[type, list[Any]] = {kind: [] for kind in _WRITTEN}
         for row in effects:
             kind = type(row)
-            if (kind is Closing and waiting[Version]) or (kind is Version and waiting[Closing]):
+            if (kind is Version and waiting[Closing]) or (kind is Closing and waiting[Version]):
                 self._write(waiting)
                 waiting = {kind: [] for kind in _WRITTEN}
             waiting[kind].append(row)
@@ -282,7 +288,7 @@ class SqliteLog:
             closed = [(row.seq, row.claim, END_OF_TIME) for row in waiting[Closing]]
             self._db.executemany(_SQL["close_version"], closed)
         if versions:
-            self._db.executemany(_SQL["add_version"], [self._version(row) for row in versions])
+            self._add_versions(versions)
         for kind, statement in _ADD.items():
             if waiting[kind]:
                 self._db.executemany(_SQL[statement], waiting[kind])
@@ -292,18 +298,24 @@ class SqliteLog:
             self._head = None
 
     def _add_claims(self, claims: list[ClaimRow]) -> None:
-        ids = {holder: bytes.fromhex(holder) for holder in {row.holder for row in claims}}
-        self._holders = {row.claim: ids[row.holder] for row in claims}
-        self._db.executemany(_SQL["add_claim"], [(row[0], ids[row[1]], *row[2:]) for row in claims])
+        ids = {holder: bytes.fromhex(holder) for holder in {row[1] for row in claims}}
+        self._holders = {row[0]: ids[row[1]] for row in claims}
+        self._db.executemany(
+            _SQL["add_claim"],
+            [(claim, ids[holder], a, b, c, d, e, f) for claim, holder, a, b, c, d, e, f in claims],
+        )
 
-    def _version(self, row: Version) -> tuple[object, ...]:
-        claim, tx_from, tx_to, intervals = row
-        holder = self._holders.get(claim)
-        if holder is None:
-            known = self.claim_row(claim)
-            holder = bytes.fromhex(known.holder) if known else b""
-        valid = None if intervals == ALWAYS else json.dumps(intervals, separators=(",", ":"))
-        return claim, tx_from, tx_to, holder, valid
+    def _add_versions(self, versions: list[Version]) -> None:
+        holders = self._holders
+        rows = [
+            (claim, tx_from, tx_to, holders[claim] if claim in holders else self._holder_of(claim), _kept(valid))
+            for claim, tx_from, tx_to, valid in versions
+        ]
+        self._db.executemany(_SQL["add_version"], rows)
+
+    def _holder_of(self, claim: int) -> bytes:
+        known = self.claim_row(claim)
+        return bytes.fromhex(known.holder) if known else b""
 
     def file(self, keys: Iterable[tuple[bytes, int]]) -> None:
         """See ``protocol.Writing``."""
@@ -353,6 +365,10 @@ def _belief(row: Sequence[Any]) -> Belief:
 def _claim(row: Sequence[Any]) -> ClaimRow:
     claim, holder, *rest = row
     return tuple.__new__(ClaimRow, (claim, holder.hex(), *rest))
+
+
+def _kept(valid: tuple[Interval, ...]) -> str | None:
+    return None if valid is ALWAYS or valid == ALWAYS else json.dumps(valid, separators=(",", ":"))
 
 
 def _intervals(text: str | None) -> tuple[Interval, ...]:
