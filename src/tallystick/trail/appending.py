@@ -20,7 +20,8 @@ EARLIEST_CLOCK: Instant = 1_735_689_600_000_000
 """2025-01-01T00:00:00Z: a clock before this was never set, since no trail is older."""
 FAR_AHEAD: Instant = DAY
 """A head this far ahead of the clock came from a wrong reading; a new epoch begins rather than pin what follows (TIME.2)."""
-FLUSH_ENTRIES = 4096
+FLUSH_ENTRIES = 512
+"""What a processor keeps near: with eight times as many the fold has to fetch again what the hashing had just written."""
 
 _SALTS_AT_FIRST, _SALTS_AT_ONCE = 8, 256
 """A remembered line needs four; an ingest, a million."""
