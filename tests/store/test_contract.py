@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,11 +19,33 @@ from tallystick.store.sqlite.log import SqliteLog
 from tallystick.testing.store_contract import StoreContract, said
 from tallystick.testing.trail_machine import trail_machine
 from tallystick.trail import Trail
+from tallystick.trail.verifying import verify_log
 
 
 class TestMemoryStore(StoreContract):
     def make(self, folder: Path) -> Store:
         return MemoryStore()
+
+    def test_an_actor_is_introduced_once_and_again_to_an_older_copy(self, trail: Trail) -> None:
+        """TRAIL.8: who appends is introduced once, and anew where a copy from before that was put back and accepted."""
+        store = trail.store
+        assert isinstance(store, MemoryStore)
+        with store.writing(LogName.MEMORY, lambda _: None) as rows:
+            rows.set_meta("trail", trail.id or "a" * 32)
+        older = copy.deepcopy(store.logs[LogName.MEMORY])
+        trail.outside.create("a" * 32)
+        for n in range(3):
+            with trail.writing() as appender:
+                said(appender, f"claim {n}")
+        with trail.reading() as reading:
+            assert len(reading.names("actor")) == 1
+        store.logs[LogName.MEMORY] = older
+        trail.outside.write_head(trail.id, LogName.MEMORY, older.head())
+        with trail.writing() as appender:
+            said(appender, "claim")
+        with trail.reading() as reading:
+            assert len(reading.names("actor")) == 1
+        assert verify_log(trail, LogName.MEMORY).sound
 
     def kept_entries(self, store: Store, log: LogName) -> Iterable[tuple[int, bytes]]:
         assert isinstance(store, MemoryStore)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
+from typing import NamedTuple
 
 from tallystick.beliefs import Effects, asks, effects, make_ready
 from tallystick.errors import MachineError, TrailUnreadable
@@ -30,6 +31,13 @@ _SALTS_AT_FIRST, _SALTS_AT_ONCE = 8, 256
 _entry = partial(tuple.__new__, Entry)
 
 
+class _Met(NamedTuple):
+    """An actor that a log is known to have introduced among its first ``size`` entries, which never change."""
+
+    actor: str
+    size: int
+
+
 class Trail:
     """One trail: a store, what is kept of it outside, a clock and a source of randomness, all handed in."""
 
@@ -48,6 +56,7 @@ class Trail:
         self._entropy = entropy
         self._actor = actor
         self._id = ""
+        self._met: dict[LogName, _Met] = {}
         self.notices: list[str] = []
         """What was found at the start of a write that its owner should know (TRAIL.5)."""
 
@@ -88,14 +97,21 @@ class Trail:
         if log is LogName.MEMORY:
             make_ready()
         known = self._id
+        if known:
+            self.outside.require_keys(known)
         try:
             with self.store.writing(log, lambda head: self.outside.write_head(self._id, log, head)) as rows:
                 now = self._now()
-                self._open(rows, log)
+                self._open(rows, log, keys_seen=bool(known))
                 appender = Appender(rows, self._id, log, now, self._entropy)
-                appender.act_as(self._actor)
+                met = self._met.get(log)
+                if met is not None and met.size <= appender.size:
+                    appender.act_as_known(met.actor)
+                else:
+                    met = _Met(appender.act_as(self._actor), appender.size)
                 yield appender
                 appender.flush()
+            self._met[log] = met
         except BaseException:
             self._id = known  # A new trail's id went with its first write, and another process may make the trail now.
             raise
@@ -115,7 +131,7 @@ class Trail:
             raise MachineError(f"the clock reads {when}, before any trail could be; set it and run the command again")
         return now
 
-    def _open(self, rows: Writing, log: LogName) -> None:
+    def _open(self, rows: Writing, log: LogName, *, keys_seen: bool) -> None:
         found = rows.meta("trail")
         if not found:
             found = self._id or self._entropy(16).hex()
@@ -125,7 +141,8 @@ class Trail:
         if self._id and found != self._id:
             raise TrailUnreadable(f"{self.store.location}: the {log} log belongs to another trail ({found})")
         self._id = found
-        self.outside.require_keys(found)
+        if not keys_seen:  # Else they were there before the lock was asked for, and nobody waits for them to be read.
+            self.outside.require_keys(found)
         known = self.outside.read_head(found, log)
         if known is None:
             return
@@ -185,6 +202,10 @@ class Appender:
             self._actor = self._entropy(16).hex()
             self.add(EntryKind.INTRODUCED, {"actor": encode({"name": name})})
         return self._actor
+
+    def act_as_known(self, actor: str) -> None:
+        """Append as an actor whom this log has introduced; ``actor`` is the id."""
+        self._actor = actor
 
     def holder(self, name: str, sort: str) -> str:
         """The id of the holder called ``name``, introduced to this log if need be. ``sort``: project | person | agent."""
