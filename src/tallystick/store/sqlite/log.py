@@ -13,7 +13,7 @@ import apsw
 
 from tallystick.beliefs import ALWAYS, ClaimRow, Closing, Effects, Epoch, Link, Name, Touch, VerdictRow, Version
 from tallystick.errors import TrailUnreadable
-from tallystick.log.merkle import EMPTY_ROOT, Frontier, leaf_hash
+from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.claim import Standing
 from tallystick.model.entry import Head
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Interval
@@ -47,24 +47,23 @@ class SqliteLog:
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
         self._holders: dict[int, bytes] = {}
-        self._head: Head | None = None
-        """Asked for several times in each transaction; None when it has to be read."""
+        self._stands: tuple[int, bytes, int, int] | None = None
+        """Row of ``head``, asked for several times in each transaction; None when it has to be read."""
 
     def head(self) -> Head:
         """See ``protocol.Reading``."""
-        if self._head is None:
-            row = self._db.execute(_SQL["head"]).fetchone()
-            self._head = (
-                Head(row[0], Frontier.from_bytes(row[0], row[1]).root(), row[2], row[3])
-                if row
-                else Head(0, EMPTY_ROOT, START_OF_TIME, 0)
-            )
-        return self._head
+        size, nodes, at, epoch = self._where()
+        return Head(size, Frontier.from_bytes(size, nodes).root(), at, epoch)
 
     def frontier(self) -> Frontier:
         """See ``protocol.Reading``."""
-        row = self._db.execute(_SQL["head"]).fetchone()
-        return Frontier.from_bytes(row[0], row[1]) if row else Frontier()
+        size, nodes, _, _ = self._where()
+        return Frontier.from_bytes(size, nodes)
+
+    def _where(self) -> tuple[int, bytes, int, int]:
+        if self._stands is None:
+            self._stands = self._db.execute(_SQL["head"]).fetchone() or (0, b"", START_OF_TIME, 0)
+        return self._stands
 
     def meta(self, key: str) -> str:
         """See ``protocol.Reading``."""
@@ -268,9 +267,9 @@ class SqliteLog:
         with self._unguarded() if len(kept) >= _MANY else nullcontext():
             self._db.executemany(_SQL["add_entry"], kept)
             self._db.executemany(_SQL["add_part"], parts)
-        epoch = self.head().epoch
-        self._db.execute(_SQL["set_head"], (frontier.size, frontier.to_bytes(), at, epoch))
-        self._head = None
+        stands = (frontier.size, frontier.to_bytes(), at, self._where()[3])
+        self._db.execute(_SQL["set_head"], stands)
+        self._stands = stands
 
     @contextmanager
     def _unguarded(self) -> Iterator[None]:
@@ -311,7 +310,7 @@ class SqliteLog:
         if epochs:
             self._db.executemany(_SQL["add_epoch"], [(row.seq, row.at) for row in epochs])
             self._db.execute("UPDATE head SET epoch = (SELECT count(*) FROM epoch)")
-            self._head = None
+            self._stands = None
 
     def _add_claims(self, claims: list[ClaimRow]) -> None:
         ids = {holder: bytes.fromhex(holder) for holder in {row[1] for row in claims}}
