@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any, NamedTuple, Protocol
+from functools import cache, partial
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from tallystick.model.entry import FORMAT, Entry, EntryKind
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Interval
@@ -102,6 +102,11 @@ class Closing(NamedTuple):
     seq: int
 
 
+# Half the time of the call that checks the number of fields; an ingest makes a million.
+_claim_row = partial(tuple.__new__, ClaimRow)
+_version = partial(tuple.__new__, Version)
+_verdict_row = partial(tuple.__new__, VerdictRow)
+
 Row = ClaimRow | Version | VerdictRow | Touch | Link | Name | Epoch | Closing
 Effects = list[Row]
 
@@ -151,7 +156,7 @@ def effects(entry: Entry, parts: Parts, held: Held) -> Effects:
 
 def asks(entry: Entry) -> bool:
     """Whether the fold of ``entry`` asks about the beliefs before it; a batch applies what it has gathered first."""
-    return entry.kind in _ASKING or (entry.kind == EntryKind.ASSERTED and bool(entry.refs))
+    return entry.kind in _ASKING or (bool(entry.refs) and entry.kind == EntryKind.ASSERTED)
 
 
 def make_ready() -> None:
@@ -221,32 +226,30 @@ def _introduced(entry: Entry, parts: Parts, held: Held) -> Effects:
 
 def _asserted(entry: Entry, parts: Parts, held: Held) -> Effects:
     """``refs`` is empty, or [the closed claim that is taken up again]."""
-    rows: Effects = [
+    seq, refs = entry.seq, entry.refs
+    if not refs:
+        return [_opening(entry, parts, seq), _version((seq, seq, END_OF_TIME, valid_of(parts)))]
+    return [
         _opening(entry, parts, _lineage(entry, held)),
-        Version(entry.seq, entry.seq, END_OF_TIME, valid_of(parts)),
+        Version(seq, seq, END_OF_TIME, valid_of(parts)),
+        Touch(refs[0], seq, entry.kind),
     ]
-    if entry.refs:
-        rows.append(Touch(entry.refs[0], entry.seq, entry.kind))
-    return rows
 
 
 def _opening(entry: Entry, parts: Parts, lineage: int) -> ClaimRow:
     kind, origin, session, said_at, tokens = _said_of_opening(parts.get("facets", b""))
-    return ClaimRow(entry.seq, entry.holder, kind, origin, lineage, session, said_at, tokens)
+    return _claim_row((entry.seq, entry.holder, kind, origin, lineage, session, said_at, tokens))
 
 
 def _said_of_opening(facets: bytes) -> tuple[str, str, int, int, int]:
     """(kind, origin, session, when it was said, tokens); nothing at all where one of them is no such thing."""
     read = _strictly(_OPENING, facets)
     if read is not None:
-        kind, origin, session, said_at, tokens = read.kind, read.origin, read.session, read.said_at, read.tokens
-        holds = True
-    else:
-        said = _object(facets)
-        kind, origin = said.get("kind", ""), said.get("origin", "")
-        session, said_at, tokens = said.get("session", -1), said.get("said_at", -1), said.get("tokens", 0)
-        holds = _is_text(kind) and _is_text(origin)
-    if not (holds and _is_number(session) and _is_number(said_at) and _is_number(tokens)):
+        return read.kind, read.origin, read.session, read.said_at, read.tokens
+    said = _object(facets)
+    kind, origin = said.get("kind", ""), said.get("origin", "")
+    numbers = session, said_at, tokens = said.get("session", -1), said.get("said_at", -1), said.get("tokens", 0)
+    if not (_is_text(kind) and _is_text(origin) and all(map(_is_number, numbers))):
         return "", "", -1, -1, 0
     return kind, origin, session, said_at, tokens
 
@@ -262,18 +265,22 @@ def _touching(entry: Entry, parts: Parts, held: Held) -> Effects:
 
 
 def _judged(entry: Entry, parts: Parts, held: Held) -> Effects:
-    return [
-        VerdictRow(claim, axis_of(verifier), entry.seq, value, reason)
-        for claim in entry.refs
-        for verifier, value, reason in _verdicts_in(parts.get(f"verdict/{claim}", b""))
-    ]
+    seq = entry.seq
+    rows: Effects = []
+    for claim in entry.refs:
+        body = parts.get(f"verdict/{claim}", b"")
+        read = _strictly(_VERDICTS, body)
+        if read is not None:
+            rows += [
+                _verdict_row((claim, axis_of(each.verifier), seq, each.value, each.reason)) for each in read.verdicts
+            ]
+        else:
+            rows += [_verdict_row((claim, axis_of(verifier), seq, *said)) for verifier, *said in _verdicts_in(body)]
+    return rows
 
 
 def _verdicts_in(body: bytes) -> list[tuple[str, str, str]]:
-    """(verifier, value, reason) of each verdict in ``body`` that can be read."""
-    read = _strictly(_VERDICTS, body)
-    if read is not None:
-        return [(each.verifier, each.value, each.reason) for each in read.verdicts]
+    """(verifier, value, reason) of each verdict in ``body`` that can be read, where the strict decoder refuses it."""
     listed = _object(body).get("verdicts", ())
     said = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     found = [(each.get("verifier", ""), each.get("value", ""), each.get("reason", "")) for each in said]
@@ -288,25 +295,24 @@ def _strictly(shape: int, body: bytes) -> Any:
     """
     if not body.isascii():
         return None
-    decoders = _strict_decoders()
     try:
-        return decoders[shape](body)
+        return _strict_decoders()[shape](body)
     except (ValueError, RecursionError):
         return None
 
 
 _OPENING, _VERDICTS = 0, 1
+_NUMBERS_OF_OPENING = {"session": -1, "said_at": -1, "tokens": 0}
 
 
 @cache
 def _strict_decoders() -> tuple[Callable[[bytes], Any], Callable[[bytes], Any]]:
     import msgspec  # 10 ms and more; a briefing folds nothing
 
-    opening = msgspec.defstruct(
-        "Opening",
-        [("kind", str, ""), ("origin", str, ""), ("session", int, -1), ("said_at", int, -1), ("tokens", int, 0)],
-    )
-    verdict = msgspec.defstruct("Verdict", [("verifier", str, ""), ("value", str, ""), ("reason", str, "")])
+    number = msgspec.Meta(ge=START_OF_TIME, le=END_OF_TIME)
+    numbers = [(name, Annotated[int, number], default) for name, default in _NUMBERS_OF_OPENING.items()]
+    opening = msgspec.defstruct("Opening", [("kind", str, ""), ("origin", str, ""), *numbers], gc=False)
+    verdict = msgspec.defstruct("Verdict", [("verifier", str, ""), ("value", str, ""), ("reason", str, "")], gc=False)
     verdicts = msgspec.defstruct("Verdicts", [("verdicts", list[verdict], ())])  # type: ignore[valid-type]
     return msgspec.json.Decoder(opening).decode, msgspec.json.Decoder(verdicts).decode
 

@@ -51,6 +51,25 @@ def test_a_lock_that_is_held_too_long_is_refused_by_name(tmp_path: Path) -> None
         assert holder.exitcode == 0
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files cannot be counted here")
+def test_who_gave_up_keeps_nothing_open(tmp_path: Path) -> None:
+    """TRAIL.6: a wait that was given up holds neither the lock nor a file once the holder has gone."""
+    path = tmp_path / "memory.lock"
+    holder, let_go = _held_elsewhere(path)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(TrailLocked), locked(path, timeout_seconds=0.05):
+            pytest.fail("two held the lock at once")
+    let_go.set()
+    holder.join(30)
+    with locked(path, timeout_seconds=10):
+        pass
+    deadline = time.monotonic() + 10
+    while len(os.listdir("/proc/self/fd")) > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(os.listdir("/proc/self/fd")) <= before
+
+
 def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
     """TRAIL.5: ``kill -9`` of a writer lets the next one in."""
     path = tmp_path / "memory.lock"

@@ -60,16 +60,16 @@ def entry_bytes(entry: Entry) -> bytes:
 
     Empty ``holder`` and ``xrefs`` are left out; ``refs`` and ``parts`` never are.
     """
-    actor_at, holder_to_parts, trail_to_v = _repeated(entry.actor, entry.holder, entry.kind, entry.log, entry.trail)
-    parts = ",".join([f'"{name}":"{digest}"' for name, digest in entry.parts])
-    refs = ",".join(map(str, entry.refs)) if entry.refs else ""
-    xrefs = ""
-    if entry.xrefs:
-        inner = ",".join([f'"{log}":[{",".join(map(str, seqs))}]' for log, seqs in entry.xrefs])
-        xrefs = f',"xrefs":{{{inner}}}'
+    trail, log, seq, at, clock, kind, actor, holder, refs, parts, xrefs, v = entry
+    actor_at, holder_to_parts, trail_to_v = _repeated(actor, holder, kind, log, trail)
+    said = ",".join([f'"{name}":"{digest}"' for name, digest in parts])
+    about = ",".join(map(str, refs)) if refs else ""
+    across = ""
+    if xrefs:
+        inner = ",".join([f'"{name}":[{",".join(map(str, seqs))}]' for name, seqs in xrefs])
+        across = f',"xrefs":{{{inner}}}'
     return (
-        f'{actor_at}{entry.at},"clock":{entry.clock},{holder_to_parts}{{{parts}}},"refs":[{refs}],'
-        f'"seq":{entry.seq},{trail_to_v}{entry.v}{xrefs}}}'
+        f'{actor_at}{at},"clock":{clock},{holder_to_parts}{{{said}}},"refs":[{about}],"seq":{seq},{trail_to_v}{v}{across}}}'
     ).encode("ascii")
 
 
@@ -124,6 +124,10 @@ def _is_name(text: str) -> bool:
     return _NAME.match(text) is not None
 
 
+# Not looked up: each is met once, and would push the others out.
+_is_numbered = _NAME.match
+
+
 def is_digest(text: str) -> bool:
     """Whether ``text`` is a digest as leaves have of parts: 64 lower-case hex digits."""
     return _DIGEST.match(text) is not None
@@ -142,7 +146,7 @@ def check_fields(entry: Entry) -> None:
     trail, log, seq, at, clock, kind, actor, holder, refs, parts, xrefs, v = entry
     if not _are_names(trail, log, kind, actor, holder):
         raise CanonicalError(f"entry {seq}: ids are 32 lower-case hex digits, kind and log are lower-case words")
-    for number in (seq, v, *refs) if refs else (seq, v):
+    for number in (seq, v, *refs):
         if type(number) is not int or not 0 <= number <= MAX_INTEGER:
             raise CanonicalError(f"entry {seq}: {number!r} is not an integer of 0 … 2^53−1")
     for instant in (at, clock):
@@ -150,7 +154,7 @@ def check_fields(entry: Entry) -> None:
             raise CanonicalError(f"entry {seq}: {instant!r} is not an instant in microseconds")
     before = ""
     for name, _ in parts:
-        if name <= before or not _is_name(name):
+        if name <= before or not (_is_numbered(name) if "/" in name else _is_name(name)):
             raise CanonicalError(f"entry {seq}: part {name!r} is out of order or misnamed")
         before = name
     if xrefs:

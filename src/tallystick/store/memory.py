@@ -295,10 +295,17 @@ class MemoryLog:
         """See ``protocol.Reading``."""
         return self._views.rows(view)
 
-    def append(self, entries: Iterable[EntryRow], parts: Iterable[PartRow], frontier: Frontier, at: int) -> None:
+    def append(
+        self,
+        entries: Iterable[tuple[int, int, bytes, bytes]],
+        parts: Iterable[tuple[int, str, bytes, bytes]],
+        frontier: Frontier,
+        at: int,
+    ) -> None:
         """See ``protocol.Writing``."""
-        self._entries.extend(row if row.leaf else row._replace(leaf=leaf_hash(row.canon)) for row in entries)
-        self._parts.update({(row.seq, row.name): row for row in parts})
+        kept = map(EntryRow._make, entries)
+        self._entries.extend(row if row.leaf else row._replace(leaf=leaf_hash(row.canon)) for row in kept)
+        self._parts.update({(row.seq, row.name): row for row in map(PartRow._make, parts)})
         self._frontier = Frontier(frontier.size, frontier.nodes)
 
     def apply(self, effects: Effects, texts: Iterable[tuple[int, str]]) -> None:

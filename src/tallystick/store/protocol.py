@@ -247,8 +247,17 @@ class Reading(Protocol):
 class Writing(Reading, Protocol):
     """One write to one log, which no other write to it overlaps. The clock is read after it has begun."""
 
-    def append(self, entries: Iterable[EntryRow], parts: Iterable[PartRow], frontier: Frontier, at: int) -> None:
-        """Add entries that follow the head, and their parts, and move the head."""
+    def append(
+        self,
+        entries: Iterable[tuple[int, int, bytes, bytes]],
+        parts: Iterable[tuple[int, str, bytes, bytes]],
+        frontier: Frontier,
+        at: int,
+    ) -> None:
+        """Add entries that follow the head, and their parts, and move the head.
+
+        ``entries`` and ``parts`` are ``EntryRow`` and ``PartRow``, or plain tuples in that order.
+        """
         ...
 
     def apply(self, effects: Effects, texts: Iterable[tuple[int, str]]) -> None:

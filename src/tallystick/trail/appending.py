@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import NamedTuple
 
 from tallystick.beliefs import Effects, asks, effects, make_ready
 from tallystick.errors import MachineError, TrailUnreadable
@@ -13,21 +14,27 @@ from tallystick.log.merkle import leaf_hash
 from tallystick.model.entry import FORMAT, Entry, EntryKind, Head, LogName
 from tallystick.model.temporal import DAY, Instant
 from tallystick.store.outside import KnownHead, Outside
-from tallystick.store.protocol import EntryRow, PartRow, Reading, Store, Writing
+from tallystick.store.protocol import Reading, Store, Writing
 
 EARLIEST_CLOCK: Instant = 1_735_689_600_000_000
 """2025-01-01T00:00:00Z: a clock before this was never set, since no trail is older."""
 FAR_AHEAD: Instant = DAY
 """A head this far ahead of the clock came from a wrong reading; a new epoch begins rather than pin what follows (TIME.2)."""
-FLUSH_ENTRIES = 4096
+FLUSH_ENTRIES = 512
+"""What a processor keeps near: with eight times as many the fold has to fetch again what the hashing had just written."""
 
 _SALTS_AT_FIRST, _SALTS_AT_ONCE = 8, 256
 """A remembered line needs four; an ingest, a million."""
 
 # Half the time of the call that checks the number of fields; an ingest makes a million.
 _entry = partial(tuple.__new__, Entry)
-_entry_row = partial(tuple.__new__, EntryRow)
-_part_row = partial(tuple.__new__, PartRow)
+
+
+class _Met(NamedTuple):
+    """An actor that a log is known to have introduced among its first ``size`` entries, which never change."""
+
+    actor: str
+    size: int
 
 
 class Trail:
@@ -48,6 +55,7 @@ class Trail:
         self._entropy = entropy
         self._actor = actor
         self._id = ""
+        self._met: dict[LogName, _Met] = {}
         self.notices: list[str] = []
         """What was found at the start of a write that its owner should know (TRAIL.5)."""
 
@@ -88,14 +96,21 @@ class Trail:
         if log is LogName.MEMORY:
             make_ready()
         known = self._id
+        if known:
+            self.outside.require_keys(known)
         try:
             with self.store.writing(log, lambda head: self.outside.write_head(self._id, log, head)) as rows:
                 now = self._now()
-                self._open(rows, log)
+                self._open(rows, log, keys_seen=bool(known))
                 appender = Appender(rows, self._id, log, now, self._entropy)
-                appender.act_as(self._actor)
+                met = self._met.get(log)
+                if met is not None and met.size <= appender.size:
+                    appender.act_as_known(met.actor)
+                else:
+                    met = _Met(appender.act_as(self._actor), appender.size)
                 yield appender
                 appender.flush()
+            self._met[log] = met
         except BaseException:
             self._id = known  # A new trail's id went with its first write, and another process may make the trail now.
             raise
@@ -117,7 +132,7 @@ class Trail:
             raise MachineError(f"the clock reads {when}, before any trail could be; set it and run the command again")
         return now
 
-    def _open(self, rows: Writing, log: LogName) -> None:
+    def _open(self, rows: Writing, log: LogName, *, keys_seen: bool) -> None:
         found = rows.meta("trail")
         if not found:
             found = self._id or self._entropy(16).hex()
@@ -127,7 +142,8 @@ class Trail:
         if self._id and found != self._id:
             raise TrailUnreadable(f"{self.store.location}: the {log} log belongs to another trail ({found})")
         self._id = found
-        self.outside.require_keys(found)
+        if not keys_seen:  # Else they were there before the lock was asked for, and nobody waits for them to be read.
+            self.outside.require_keys(found)
         known = self.outside.read_head(found, log)
         if known is None:
             return
@@ -166,8 +182,9 @@ class Appender:
         self._salts_next = _SALTS_AT_FIRST
         self._actor = ""
         self._entries: list[tuple[Entry, Mapping[str, bytes]]] = []
-        self._entry_rows: list[EntryRow] = []
-        self._parts: list[PartRow] = []
+        # Plain tuples in the order of ``EntryRow`` and ``PartRow``: the garbage collector lets go of those.
+        self._entry_rows: list[tuple[int, int, bytes, bytes]] = []
+        self._parts: list[tuple[int, str, bytes, bytes]] = []
         head = rows.head()
         self._frontier = rows.frontier()
         self.size = head.size
@@ -186,6 +203,10 @@ class Appender:
             self._actor = self._entropy(16).hex()
             self.add(EntryKind.INTRODUCED, {"actor": encode({"name": name})})
         return self._actor
+
+    def act_as_known(self, actor: str) -> None:
+        """Append as an actor whom this log has introduced; ``actor`` is the id."""
+        self._actor = actor
 
     def holder(self, name: str, sort: str) -> str:
         """The id of the holder called ``name``, introduced to this log if need be. ``sort``: project | person | agent."""
@@ -221,19 +242,19 @@ class Appender:
         Raises:
             CanonicalError: a name or number outside its alphabet or range.
         """
-        seq = self.size
+        seq, at = self.size, self.at
         bodies = parts or {}
         digests = []
         for name in sorted(bodies):
-            salt, body = self.salt(), bodies[name]
-            self._parts.append(_part_row((seq, name, salt, body)))
+            salt, body = self._salts.pop() if self._salts else self.salt(), bodies[name]
+            self._parts.append((seq, name, salt, body))
             digests.append((name, part_digest(salt, body)))
         entry = _entry(
             (
                 self._trail,
                 self._log,
                 seq,
-                self.at,
+                at,
                 self._clock,
                 kind,
                 self._actor,
@@ -248,7 +269,7 @@ class Appender:
         canon = entry_bytes(entry)
         leaf = leaf_hash(canon)
         self._frontier.append(leaf)
-        self._entry_rows.append(_entry_row((seq, self.at, canon, leaf)))
+        self._entry_rows.append((seq, at, canon, leaf))
         self._entries.append((entry, bodies))
         self.size = seq + 1
         if len(self._entries) >= FLUSH_ENTRIES:

@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import apsw
@@ -123,13 +123,10 @@ def locked(path: str | os.PathLike[str], timeout_seconds: float = LOCK_TIMEOUT_S
         TrailLocked: not to be had within the timeout.
         TrailUnwritable: the lock files cannot be made.
     """
-    deadline = time.monotonic() + timeout_seconds
     with _opened(_turnstile_of(path)) as turnstile, _opened(path) as handle:
-        for each in (turnstile, handle):
-            if not _acquired(each, path, deadline):
-                raise TrailLocked(
-                    f"{path}: another process has been writing for {timeout_seconds:.0f} s; try again later"
-                )
+        at_once = _acquired(turnstile, path) and _acquired(handle, path)
+        if not at_once and not _waited((turnstile, handle), timeout_seconds):
+            raise TrailLocked(f"{path}: another process has been writing for {timeout_seconds:.0f} s; try again later")
         fcntl.flock(turnstile, fcntl.LOCK_UN)
         yield
 
@@ -152,33 +149,38 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[int]:
         os.close(handle)
 
 
-def _acquired(handle: int, path: str | os.PathLike[str], deadline: float) -> bool:
-    """Whether the lock was had before the deadline, on the monotonic clock."""
+def _acquired(handle: int, path: str | os.PathLike[str]) -> bool:
+    """Whether the lock could be had without waiting."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
             raise TrailUnwritable(f"{path}: {os.strerror(error.errno or errno.EIO)}") from None
-    else:
-        return True
-    return _waited(handle, deadline)
+        return False
+    return True
 
 
-def _waited(handle: int, deadline: float) -> bool:
-    """Wait in the kernel's queue, in a thread since there it cannot be interrupted.
+def _waited(handles: Sequence[int], timeout_seconds: float) -> bool:
+    """Wait for one lock after the other in the kernel's queues, in one thread since there it cannot be interrupted.
 
-    Where the time is up the thread is left behind: it has the closed file's lock for no longer than it takes to return.
+    Where the time is up the thread is left behind. Its copies of the handles keep their numbers from being given to other
+    files, and whatever lock it still gets it has for no longer than it takes to close them.
     """
-    from threading import Thread  # Only who has to wait needs it.
+    from _thread import allocate_lock, start_new_thread  # ``Thread`` has its starter wait until it runs.
 
-    got: list[bool] = []
+    copies = [os.dup(handle) for handle in handles]
+    over, got = allocate_lock(), [False]
+    over.acquire()
 
     def wait() -> None:
         with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            got.append(True)
+            for copy in copies:
+                fcntl.flock(copy, fcntl.LOCK_EX)
+            got[0] = True
+        for copy in copies:
+            os.close(copy)
+        over.release()
 
-    thread = Thread(target=wait, daemon=True)
-    thread.start()
-    thread.join(max(0.0, deadline - time.monotonic()))
-    return bool(got)
+    start_new_thread(wait, ())
+    over.acquire(timeout=max(0.0, timeout_seconds))
+    return got[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import islice
 from operator import itemgetter
@@ -13,7 +14,7 @@ import apsw
 
 from tallystick.beliefs import ALWAYS, ClaimRow, Closing, Effects, Epoch, Link, Name, Touch, VerdictRow, Version
 from tallystick.errors import TrailUnreadable
-from tallystick.log.merkle import EMPTY_ROOT, Frontier, leaf_hash
+from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.claim import Standing
 from tallystick.model.entry import Head
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Interval
@@ -39,6 +40,8 @@ _standing = partial(tuple.__new__, Standing)
 _CLAIM, _STANDING, _VALID = itemgetter(0), itemgetter(slice(7)), itemgetter(7)
 """Of a row of ``standings``."""
 _RUN = 500
+_MANY = 64
+"""Entries in one go from which it pays to have every statement compiled again, as turning triggers off and on does."""
 
 
 class SqliteLog:
@@ -47,24 +50,23 @@ class SqliteLog:
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
         self._holders: dict[int, bytes] = {}
-        self._head: Head | None = None
-        """Asked for several times in each transaction; None when it has to be read."""
+        self._stands: tuple[int, bytes, int, int] | None = None
+        """Row of ``head``, asked for several times in each transaction; None when it has to be read."""
 
     def head(self) -> Head:
         """See ``protocol.Reading``."""
-        if self._head is None:
-            row = self._db.execute(_SQL["head"]).fetchone()
-            self._head = (
-                Head(row[0], Frontier.from_bytes(row[0], row[1]).root(), row[2], row[3])
-                if row
-                else Head(0, EMPTY_ROOT, START_OF_TIME, 0)
-            )
-        return self._head
+        size, nodes, at, epoch = self._where()
+        return Head(size, Frontier.from_bytes(size, nodes).root(), at, epoch)
 
     def frontier(self) -> Frontier:
         """See ``protocol.Reading``."""
-        row = self._db.execute(_SQL["head"]).fetchone()
-        return Frontier.from_bytes(row[0], row[1]) if row else Frontier()
+        size, nodes, _, _ = self._where()
+        return Frontier.from_bytes(size, nodes)
+
+    def _where(self) -> tuple[int, bytes, int, int]:
+        if self._stands is None:
+            self._stands = self._db.execute(_SQL["head"]).fetchone() or (0, b"", START_OF_TIME, 0)
+        return self._stands
 
     def meta(self, key: str) -> str:
         """See ``protocol.Reading``."""
@@ -259,21 +261,40 @@ class SqliteLog:
             return ((row[0], row[1], row[2], _intervals(row[3]), row[4].hex()) for row in rows)
         return iter(rows)
 
-    def append(self, entries: Iterable[EntryRow], parts: Iterable[PartRow], frontier: Frontier, at: int) -> None:
+    def append(
+        self,
+        entries: Iterable[tuple[int, int, bytes, bytes]],
+        parts: Iterable[tuple[int, str, bytes, bytes]],
+        frontier: Frontier,
+        at: int,
+    ) -> None:
         """See ``protocol.Writing``."""
-        kept = (row if row.leaf else row._replace(leaf=leaf_hash(row.canon)) for row in entries)
-        self._db.executemany(_SQL["add_entry"], kept)
-        self._db.executemany(_SQL["add_part"], parts)
-        epoch = self.head().epoch
-        self._db.execute(_SQL["set_head"], (frontier.size, frontier.to_bytes(), at, epoch))
-        self._head = None
+        kept = [row if row[3] else (*row[:3], leaf_hash(row[2])) for row in entries]
+        with self._unguarded() if len(kept) >= _MANY else nullcontext():
+            self._db.executemany(_SQL["add_entry"], kept)
+            self._db.executemany(_SQL["add_part"], parts)
+        stands = (frontier.size, frontier.to_bytes(), at, self._where()[3])
+        self._db.execute(_SQL["set_head"], stands)
+        self._stands = stands
+
+    @contextmanager
+    def _unguarded(self) -> Iterator[None]:
+        """No triggers: a tenth of the time of a claim, to look for the key that INSERT OR FAIL refuses by itself.
+
+        They are for whoever says REPLACE, UPDATE or DELETE, which the statements under this never do.
+        """
+        self._db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        try:
+            yield
+        finally:
+            self._db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
 
     def apply(self, effects: Effects, texts: Iterable[tuple[int, str]]) -> None:
         """See ``protocol.Writing``: rows of one kind in one go, since only closings and versions mind their order."""
         waiting: dict[type, list[Any]] = {kind: [] for kind in _WRITTEN}
         for row in effects:
             kind = type(row)
-            if (kind is Closing and waiting[Version]) or (kind is Version and waiting[Closing]):
+            if (kind is Version and waiting[Closing]) or (kind is Closing and waiting[Version]):
                 self._write(waiting)
                 waiting = {kind: [] for kind in _WRITTEN}
             waiting[kind].append(row)
@@ -288,28 +309,34 @@ class SqliteLog:
             closed = [(row.seq, row.claim, END_OF_TIME) for row in waiting[Closing]]
             self._db.executemany(_SQL["close_version"], closed)
         if versions:
-            self._db.executemany(_SQL["add_version"], [self._version(row) for row in versions])
+            self._add_versions(versions)
         for kind, statement in _ADD.items():
             if waiting[kind]:
                 self._db.executemany(_SQL[statement], waiting[kind])
         if epochs:
             self._db.executemany(_SQL["add_epoch"], [(row.seq, row.at) for row in epochs])
             self._db.execute("UPDATE head SET epoch = (SELECT count(*) FROM epoch)")
-            self._head = None
+            self._stands = None
 
     def _add_claims(self, claims: list[ClaimRow]) -> None:
-        ids = {holder: bytes.fromhex(holder) for holder in {row.holder for row in claims}}
-        self._holders = {row.claim: ids[row.holder] for row in claims}
-        self._db.executemany(_SQL["add_claim"], [(row[0], ids[row[1]], *row[2:]) for row in claims])
+        ids = {holder: bytes.fromhex(holder) for holder in {row[1] for row in claims}}
+        self._holders = {row[0]: ids[row[1]] for row in claims}
+        self._db.executemany(
+            _SQL["add_claim"],
+            [(claim, ids[holder], a, b, c, d, e, f) for claim, holder, a, b, c, d, e, f in claims],
+        )
 
-    def _version(self, row: Version) -> tuple[object, ...]:
-        claim, tx_from, tx_to, intervals = row
-        holder = self._holders.get(claim)
-        if holder is None:
-            known = self.claim_row(claim)
-            holder = bytes.fromhex(known.holder) if known else b""
-        valid = None if intervals == ALWAYS else json.dumps(intervals, separators=(",", ":"))
-        return claim, tx_from, tx_to, holder, valid
+    def _add_versions(self, versions: list[Version]) -> None:
+        holders = self._holders
+        rows = [
+            (claim, tx_from, tx_to, holders[claim] if claim in holders else self._holder_of(claim), _kept(valid))
+            for claim, tx_from, tx_to, valid in versions
+        ]
+        self._db.executemany(_SQL["add_version"], rows)
+
+    def _holder_of(self, claim: int) -> bytes:
+        known = self.claim_row(claim)
+        return bytes.fromhex(known.holder) if known else b""
 
     def file(self, keys: Iterable[tuple[bytes, int]]) -> None:
         """See ``protocol.Writing``."""
@@ -359,6 +386,10 @@ def _belief(row: Sequence[Any]) -> Belief:
 def _claim(row: Sequence[Any]) -> ClaimRow:
     claim, holder, *rest = row
     return tuple.__new__(ClaimRow, (claim, holder.hex(), *rest))
+
+
+def _kept(valid: tuple[Interval, ...]) -> str | None:
+    return None if valid is ALWAYS or valid == ALWAYS else json.dumps(valid, separators=(",", ":"))
 
 
 def _intervals(text: str | None) -> tuple[Interval, ...]:
