@@ -109,12 +109,14 @@ LEFT JOIN verdict AS o ON o.claim = v.claim AND o.axis = 'outcome' AND o.seq =
     (SELECT max(seq) FROM verdict WHERE claim = v.claim AND axis = 'outcome' AND seq <= ?)
 WHERE v.tx_from <= ? AND v.tx_to > ? AND v.claim > ?;
 
--- name: words_kept
--- Each word with the claims that hold it, in order; after ``index_made_anew``.
-SELECT term, group_concat(doc) FROM words_kept GROUP BY term ORDER BY term;
-
--- name: words_due
-SELECT term, group_concat(doc) FROM words_due GROUP BY term ORDER BY term;
+-- name: words_apart
+-- A word whose claims are not those that hold it, after ``index_made_anew``: no row where the index is as it should be. One
+-- statement, since it runs beside a thread that reads, and would wait for the interpreter at each row.
+SELECT term FROM (
+    SELECT term, group_concat(doc) AS claims FROM words_kept GROUP BY term
+    UNION ALL
+    SELECT term, group_concat(doc) FROM words_due GROUP BY term
+) GROUP BY term HAVING count(*) <> 2 OR min(claims) <> max(claims) LIMIT 1;
 
 -- name: standings
 -- as_of (5 times), after; the holder and kind filters are added by the caller. Looked up for each claim, so that a project

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import apsw
@@ -147,8 +146,7 @@ class SqliteStore:
         try:
             connection.set_busy_timeout(int(self._timeout * 1000))
             connection.execute(index_made_anew())
-            kept, due = connection.execute(_SQL["words_kept"]), connection.execute(_SQL["words_due"])
-            if any(one != other for one, other in zip_longest(kept, due)):
+            if connection.execute(_SQL["words_apart"]).fetchone():
                 return ["search index: its words are not those of the texts"]
             connection.execute("ROLLBACK")
             with suppress(apsw.ReadOnlyError, apsw.BusyError):  # Nothing may be written, at all or now: not unsound.
