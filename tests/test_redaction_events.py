@@ -80,11 +80,14 @@ def test_facts_are_redacted_value_by_value(values: dict[str, str]) -> None:
 
 def test_a_result_does_not_pay_for_its_calls_command_again() -> None:
     """EVID.10: one command of a megabyte on a call and its hundred results is read once."""
-    command = "echo word " * 100_000
+    assert any(_costs_little(f"echo word{n} " * 100_000) for n in range(3))  # The machine is shared.
+
+
+def _costs_little(command: str) -> bool:
     begin = time.process_time()
     redact(command)
     once = time.process_time() - begin
     begin = time.process_time()
     for n in range(100):
         redact_event(_event(EventKind.TOOL_RESULT, text=f"line {n}", command=command))
-    assert time.process_time() - begin < 20 * once + 0.5
+    return time.process_time() - begin < 20 * once + 0.1

@@ -69,7 +69,7 @@ def in_process(scratch: Path, rounds: int = ROUNDS) -> Measure:
 
     def read() -> None:
         with trail.reading() as rows:
-            rows.believed(Selection(rows.head().size - 1, valid_at=clock()))
+            rows.standings(Selection(rows.head().size - 1, valid_at=clock()))
 
     def brief() -> None:
         make_briefing(trail, scope, as_of=None, budget=DEFAULT_BUDGET_TOKENS)
@@ -86,6 +86,6 @@ def in_process(scratch: Path, rounds: int = ROUNDS) -> Measure:
         (
             Figure("briefing, wall", whole.wall * 1000, "ms", IN_PROCESS_SECONDS * 1000),
             Figure("briefing, CPU", whole.cpu * 1000, "ms", IN_PROCESS_SECONDS * 1000),
-            Figure("of which reading beliefs, CPU", reading.cpu * 1000, "ms"),
+            Figure("of which reading how claims stand, CPU", reading.cpu * 1000, "ms"),
         ),
     )

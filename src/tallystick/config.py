@@ -31,7 +31,8 @@ def places(trail: str | None, environ: Mapping[str, str]) -> Places:
     """``--trail``, else ``$TALLY_TRAIL``, else the user's data folder; ``$TALLY_STATE``, else the user's state folder.
 
     Raises:
-        UsageError: the trail is the address of a database, which this version does not know.
+        UsageError: the trail is the address of a database, which this version does not know, or a folder is in the home of
+            nobody.
     """
     chosen = trail or environ.get("TALLY_TRAIL")
     if chosen and chosen.startswith(("postgresql://", "postgres://")):
@@ -59,12 +60,19 @@ def user_folder(kind: str, environ: Mapping[str, str]) -> str:
 
 
 def _folder(said: str) -> str:
-    """A folder as pathlib writes it, ``~`` taken for the home folder."""
+    """A folder as pathlib writes it, ``~`` taken for the home folder.
+
+    Raises:
+        UsageError: ``~name`` where there is no such user.
+    """
     if said.startswith("/") and said == os.path.normpath(said):
         return said  # Nothing to do; pathlib takes a twentieth of a briefing's time to load.
     from pathlib import Path
 
-    return str(Path(said).expanduser())
+    try:
+        return str(Path(said).expanduser())
+    except RuntimeError:
+        raise UsageError(f"{said}: nobody's home folder; write the folder out") from None
 
 
 def session_folders(environ: Mapping[str, str], home: Path) -> list[Path]:

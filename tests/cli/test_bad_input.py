@@ -259,6 +259,29 @@ def test_a_trail_without_permission(tally: Tally) -> None:
     assert (tally.texts(), tally.sound()) == (["one"], True)
 
 
+READING = (["brief"], ["replay"], ["recall", "one"], ["verify"], ["doctor"], ["export"], ["why", "c1"])
+
+
+@needs_permissions
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+def test_a_trail_that_may_not_be_looked_at(tally: Tally, command: list[str]) -> None:
+    """TRAIL.5, 7: a folder that hides its files is not an empty trail: one line that names it, exit 3."""
+    tally.remember("one")
+    tally.trail.chmod(0)
+    with as_anyone():
+        done = tally(*command)
+    tally.trail.chmod(0o700)
+    assert (done.code, done.err.count("\n"), done.out) == (3, 1, "")
+    assert str(tally.trail) in done.err
+
+
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+def test_a_trail_whose_name_no_disk_takes(tally: Tally, command: list[str]) -> None:
+    """TRAIL.5: a name that is too long, and the home of nobody, are one line that names them."""
+    for folder, code in (("x" * 300, 3), ("~nobody-at-all/trail", 2)):
+        assert folder[:20] in tally.refused(*command, "--trail", folder, code=code)
+
+
 def test_a_trail_that_is_a_file(tally: Tally) -> None:
     """TRAIL.5: a file where the trail's folder should be is named, and kept as it is."""
     tally.trail.write_text("mine")
@@ -439,6 +462,18 @@ def test_stdout_that_takes_nothing(tally: Tally, command: list[str]) -> None:
     os.close(full)
     assert (done.returncode, done.stderr.count(b"\n")) == (3, 1)
     assert done.stderr.startswith(b"tally: ")
+
+
+@pytest.mark.parametrize("command", ["brief", "brief --json", "replay", "--version", "remember two"])
+def test_streams_that_are_closed(tally: Tally, command: str) -> None:
+    """cli.md: a command whose output nobody takes is done all the same, and never ends in a traceback."""
+    tally.remember("one")
+    run = ["sh", "-c", f"exec {sys.executable} -m tallystick {command} >&- 2>{tally.folder}/said"]
+    done = subprocess.run(run, env=os.environ | {}, cwd=tally.project, check=False)
+    assert (done.returncode, (tally.folder / "said").read_text()) == (0, "")
+    run[-1] = f"exec {sys.executable} -m tallystick {command} >&- 2>&-"
+    assert subprocess.run(run, env=os.environ | {}, cwd=tally.project, check=False).returncode == 0
+    assert tally.sound()
 
 
 def test_a_reader_that_leaves(tally: Tally) -> None:

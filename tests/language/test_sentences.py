@@ -18,6 +18,7 @@ def _texts(source: str) -> list[str]:
     ("source", "expected"),
     [
         ("All tests pass. Pushed.", ["All tests pass.", "Pushed."]),
+        ("See\u00a0e.g. the page. It is\te.g. Long.", ["See\u00a0e.g. the page.", "It is\te.g. Long."]),
         ("It runs on e.g. Node.js and v3.11. Good!", ["It runs on e.g. Node.js and v3.11.", "Good!"]),
         ("See i.e. this one vs. that one.", ["See i.e. this one vs. that one."]),
         ("Really? Yes… maybe. Done!", ["Really?", "Yes… maybe.", "Done!"]),

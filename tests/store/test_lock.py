@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
 import signal
@@ -68,6 +69,24 @@ def test_who_gave_up_keeps_nothing_open(tmp_path: Path) -> None:
     while len(os.listdir("/proc/self/fd")) > before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert len(os.listdir("/proc/self/fd")) <= before
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files cannot be counted here")
+def test_who_gave_up_stands_in_no_second_queue(tmp_path: Path) -> None:
+    """TRAIL.6: a wait that ran out at the turnstile asks for no lock behind it: it is over once it is let through."""
+    path = tmp_path / "memory.lock"
+    holder, let_go = _held_elsewhere(path)
+    before = len(os.listdir("/proc/self/fd"))
+    with (tmp_path / "memory.turn").open("w") as turnstile:
+        fcntl.flock(turnstile, fcntl.LOCK_EX)
+        with pytest.raises(TrailLocked), locked(path, timeout_seconds=0.05):
+            pytest.fail("it went through a turnstile that is held")
+    deadline = time.monotonic() + 10
+    while len(os.listdir("/proc/self/fd")) > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(os.listdir("/proc/self/fd")) <= before
+    let_go.set()
+    holder.join(30)
 
 
 def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:

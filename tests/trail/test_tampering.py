@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tallystick.log.merkle import leaf_hash
 from tallystick.model.entry import LogName
 from tallystick.model.temporal import ValidTime
 from tallystick.testing.store_contract import said
+from tallystick.trail import Trail
 from tallystick.trail.verifying import Report, verify_log
 from tallystick.workflows.amend import retract, revise
 from tests.store.places import on_disk, reports, take_in, write_session
@@ -284,6 +286,26 @@ def test_an_older_copy_put_back(grown: tuple[Path, Path]) -> None:
     assert f"an older copy was put back, or the end cut off cleanly: {size - 5} entries of {size}" in report.bad[0].what
     with pytest.raises(MachineError, match="its end was cut off or an older copy was put back"):
         _append(folder, "more", 1)
+
+
+def test_who_was_there_before_an_older_copy_is_introduced_again(folder: Path) -> None:
+    """TRAIL.8: a process that outlives a restore appends as nobody whom the restored log does not know, however it grew."""
+    trail = on_disk(folder, seed=5)
+    shutil.copytree(folder / "trail", folder / "older")
+    before = Trail(trail.store, trail.outside, clock=trail.clock, entropy=os.urandom, actor="alice")
+    with before.writing() as appender:
+        said(appender, "one")
+    before.store.close()
+    _put_back(folder, folder / "older")
+    with trail.store.reading(LogName.MEMORY) as rows:
+        trail.outside.write_head(before.id, LogName.MEMORY, rows.head())
+    _append(folder, "another", 5)
+    with before.writing() as appender:
+        said(appender, "two")
+    with before.reading() as rows:
+        known = {name.id for name in rows.names("actor")}
+        assert {entry_from_bytes(row.canon).actor for row in rows.entries()} <= known
+    before.store.close()
 
 
 def test_a_tail_cut_off(grown: tuple[Path, Path]) -> None:

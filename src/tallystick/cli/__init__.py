@@ -21,6 +21,9 @@ have no cycles. Not off, since an ingest may run for hours.
 def main() -> None:
     """Entry point of the console script; exits with the contract's codes (docs/reference/cli.md)."""
     gc.set_threshold(COLLECTED_EACH)
+    # A stream that the caller has closed takes everything and keeps nothing.
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that lacks a character shows another in its place; JSON is escaped before it comes to that.
         sys.stdout.reconfigure(errors="replace")
@@ -28,6 +31,10 @@ def main() -> None:
     # What is left goes with the process. Else Python's last round looks through all of it, a tenth of a briefing's CPU.
     gc.freeze()
     sys.exit(code)
+
+
+def _nowhere() -> io.TextIOWrapper:
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 def _called(arguments: list[str]) -> int:

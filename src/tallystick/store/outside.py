@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 from tallystick.errors import ProofError, TrailUnwritable
 from tallystick.model.entry import Head, LogName
+from tallystick.store.presence import is_there
 
 KEY_BYTES = 32
 _LONGEST = 64 * 1024
@@ -89,7 +90,7 @@ class OutsideFolder:
         """See ``Outside``."""
         for name in ("signing.key", "digest.key"):
             path = self._path(trail, name)
-            if not os.path.exists(path):
+            if not is_there(path):
                 self._replace(path, self._entropy(KEY_BYTES), durable=True)
 
     def require_keys(self, trail: str) -> None:

@@ -31,10 +31,15 @@ _entry = partial(tuple.__new__, Entry)
 
 
 class _Met(NamedTuple):
-    """An actor that a log is known to have introduced among its first ``size`` entries, which never change."""
+    """An actor, and the entry of a log that introduced it."""
 
     actor: str
-    size: int
+    seq: int
+    leaf: bytes
+
+    def stands_in(self, rows: Reading) -> bool:
+        """Whether that entry is still there: an older copy that was put back may have grown another way since."""
+        return any(row.leaf == self.leaf for row in rows.entries(self.seq, self.seq + 1))
 
 
 class Trail:
@@ -104,13 +109,15 @@ class Trail:
                 self._open(rows, log, keys_seen=bool(known))
                 appender = Appender(rows, self._id, log, now, self._entropy)
                 met = self._met.get(log)
-                if met is not None and met.size <= appender.size:
+                if met is not None and met.stands_in(rows):
                     appender.act_as_known(met.actor)
                 else:
-                    met = _Met(appender.act_as(self._actor), appender.size)
+                    actor = appender.act_as(self._actor)
+                    met = _met(appender.rows, actor)
                 yield appender
                 appender.flush()
-            self._met[log] = met
+            if met is not None:
+                self._met[log] = met
         except BaseException:
             self._id = known  # A new trail's id went with its first write, and another process may make the trail now.
             raise
@@ -154,6 +161,13 @@ class Trail:
             self.notices.append(
                 f"an earlier command stopped after committing {more} entries of the {log} log; none was lost"
             )
+
+
+def _met(rows: Reading, actor: str) -> _Met | None:
+    for name in rows.names("actor"):
+        if name.id == actor:
+            return next((_Met(actor, row.seq, row.leaf) for row in rows.entries(name.seq, name.seq + 1)), None)
+    return None
 
 
 def _refuse_rollback(known: KnownHead, head: Head, location: str, log: LogName) -> None:

@@ -164,23 +164,32 @@ def _waited(handles: Sequence[int], timeout_seconds: float) -> bool:
     """Wait for one lock after the other in the kernel's queues, in one thread since there it cannot be interrupted.
 
     Where the time is up the thread is left behind. Its copies of the handles keep their numbers from being given to other
-    files, and whatever lock it still gets it has for no longer than it takes to close them.
+    files. It asks for no further lock, and one that it was waiting for it has for no longer than it takes to close them.
     """
     from _thread import allocate_lock, start_new_thread  # ``Thread`` has its starter wait until it runs.
 
-    copies = [os.dup(handle) for handle in handles]
-    over, got = allocate_lock(), [False]
+    copies: list[int] = []
+    over, got, given_up = allocate_lock(), [False], [False]
     over.acquire()
 
     def wait() -> None:
         with suppress(OSError):
             for copy in copies:
+                if given_up[0]:
+                    break
                 fcntl.flock(copy, fcntl.LOCK_EX)
-            got[0] = True
+            else:
+                got[0] = True
         for copy in copies:
             os.close(copy)
         over.release()
 
-    start_new_thread(wait, ())
-    over.acquire(timeout=max(0.0, timeout_seconds))
+    try:
+        copies += map(os.dup, handles)
+        start_new_thread(wait, ())
+    except (OSError, RuntimeError) as error:
+        for copy in copies:
+            os.close(copy)
+        raise TrailUnwritable(f"the lock of the trail cannot be waited for: {error}; try again later") from None
+    given_up[0] = not over.acquire(timeout=max(0.0, timeout_seconds))
     return got[0]

@@ -11,6 +11,7 @@ import apsw
 
 from tallystick.errors import MachineError, NewerFormat, TrailUnreadable, TrailUnwritable
 from tallystick.model.entry import Head, LogName
+from tallystick.store.presence import is_there
 from tallystick.store.sqlite.connection import (
     LOCK_TIMEOUT_SECONDS,
     closed,
@@ -62,7 +63,7 @@ class SqliteStore:
     def reading(self, log: LogName) -> Iterator[SqliteLog]:
         """See ``protocol.Store``. A log that was never written reads as empty."""
         path = self._path(log)
-        connection = self._reader(log) if log in self._readers or os.path.exists(path) else None
+        connection = self._reader(log) if log in self._readers or is_there(path) else None
         if connection is None:
             yield SqliteLog(self._empty())
             return
@@ -108,7 +109,7 @@ class SqliteStore:
     def check(self, log: LogName) -> list[str]:
         """See ``protocol.Store``: page structure, tables and triggers, and the search index against its texts."""
         path = self._path(log)
-        if not os.path.exists(path):
+        if not is_there(path):
             return []
         try:
             # One of its own: the trail may be read through the others meanwhile, from another thread.
