@@ -15,6 +15,8 @@ import pytest
 
 from tallystick.errors import TrailLocked
 from tallystick.store.sqlite.connection import locked
+from tallystick.testing.store_contract import said
+from tests.store.places import on_disk
 
 if TYPE_CHECKING:
     from multiprocessing.synchronize import Event
@@ -168,3 +170,31 @@ def _count(path: Path, counter: Path) -> None:
             number = int(counter.read_text())
             time.sleep(0.0005)
             counter.write_text(str(number + 1))
+
+
+def _locks_on(path: Path) -> int:
+    """Locks that this process has on a file, as the kernel lists them."""
+    inode, pid = path.stat().st_ino, str(os.getpid())
+    lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    return sum(
+        fields[1:2] == ["POSIX"] and pid in fields and f":{inode} " in " ".join(fields) + " " for fields in lines
+    )
+
+
+def test_opening_to_write_lets_go_of_no_lock(tmp_path: Path) -> None:
+    """TRAIL.6: whoever reads while the same process begins to write keeps the engine's lock on the file."""
+    with (tmp_path / "tried").open("w") as tried:
+        fcntl.lockf(tried, fcntl.LOCK_EX)
+        if not (Path("/proc/locks").exists() and _locks_on(tmp_path / "tried")):
+            pytest.skip("locks are not listed here")
+    trail = on_disk(tmp_path)
+    with trail.writing() as appender:
+        said(appender, "one")
+    trail.store.close()
+    with trail.reading() as rows:
+        assert rows.head().size
+        assert _locks_on(tmp_path / "trail" / "memory.db") == 1
+        with trail.writing() as appender:
+            said(appender, "two")
+        assert _locks_on(tmp_path / "trail" / "memory.db") >= 1
+    trail.store.close()

@@ -54,9 +54,10 @@ def open_database(path: str, *, write: bool, vfs: str | None = None) -> apsw.Con
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if write else apsw.SQLITE_OPEN_READWRITE
     connection = None
     if write:
-        # Made here, for its owner alone; SQLite gives its own files the mode of the database.
+        # Made here, for its owner alone; SQLite gives its own files the mode of the database. One that is there is left alone:
+        # closing it would let go of the locks that this process has on it through other connections (fcntl).
         with suppress(OSError):
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     try:
         connection = _open(path, flags, vfs)
         connection.set_busy_timeout(int(LOCK_TIMEOUT_SECONDS * 1000))

@@ -195,9 +195,10 @@ class SqliteStore:
     def _open_early(self, log: LogName) -> None:
         """Open what is a trail already before the lock is taken, so that nobody who waits for the lock waits for that.
 
-        A file that is not in WAL mode yet is left to who has the lock: two who put it there at once refuse each other.
+        A file that is not in WAL mode yet is left to who has the lock: two who put it there at once refuse each other. One
+        that is open here already is in that mode, and is not looked at: closing it would let go of the locks on it (fcntl).
         """
-        if not is_in_wal_mode(self._path(log)):
+        if log not in self._readers and not is_in_wal_mode(self._path(log)):
             return
         connection = open_database(self._path(log), write=True, vfs=self._vfs)
         if self._is_blank(connection, log):
