@@ -385,3 +385,16 @@ def test_a_word_changed_in_the_search_index_is_noticed(tmp_path: Path, bit: int)
     connection.execute("UPDATE words_data SET block = ? WHERE id = ?", (changed, block))
     connection.close()
     assert not reports(tmp_path)[LogName.MEMORY].sound
+
+
+def test_no_room_to_check_in_is_not_unsound(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TRAIL.5, 7: where there is no room to make the search index anew, that is what is said, and nothing of the trail."""
+
+    def no_room() -> str:
+        raise apsw.FullError("database or disk is full")
+
+    monkeypatch.setattr("tallystick.store.sqlite.store.index_made_anew", no_room)
+    with pytest.raises(MachineError, match="the disk is full"):
+        _verified(folder)
+    monkeypatch.undo()
+    assert _verified(folder).sound

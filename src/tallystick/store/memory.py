@@ -20,7 +20,9 @@ from tallystick.store.protocol import (
     Belief,
     BlockRow,
     EntryRow,
+    EntryTuple,
     PartRow,
+    PartTuple,
     Selection,
     SourceRow,
     selects,
@@ -295,13 +297,7 @@ class MemoryLog:
         """See ``protocol.Reading``."""
         return self._views.rows(view)
 
-    def append(
-        self,
-        entries: Iterable[tuple[int, int, bytes, bytes]],
-        parts: Iterable[tuple[int, str, bytes, bytes]],
-        frontier: Frontier,
-        at: int,
-    ) -> None:
+    def append(self, entries: Iterable[EntryTuple], parts: Iterable[PartTuple], frontier: Frontier, at: int) -> None:
         """See ``protocol.Writing``."""
         kept = map(EntryRow._make, entries)
         self._entries.extend(row if row.leaf else row._replace(leaf=leaf_hash(row.canon)) for row in kept)

@@ -42,6 +42,12 @@ class PartRow(NamedTuple):
     body: bytes
 
 
+EntryTuple = tuple[int, int, bytes, bytes]
+"""An ``EntryRow``, or a plain tuple in its order: an ingest makes a million, and the garbage collector lets go of those."""
+PartTuple = tuple[int, str, bytes, bytes]
+"""A ``PartRow``, or a plain tuple in its order."""
+
+
 class Belief(NamedTuple):
     """A claim as it stood at a point, with the text it was said in and the trust it had."""
 
@@ -247,17 +253,8 @@ class Reading(Protocol):
 class Writing(Reading, Protocol):
     """One write to one log, which no other write to it overlaps. The clock is read after it has begun."""
 
-    def append(
-        self,
-        entries: Iterable[tuple[int, int, bytes, bytes]],
-        parts: Iterable[tuple[int, str, bytes, bytes]],
-        frontier: Frontier,
-        at: int,
-    ) -> None:
-        """Add entries that follow the head, and their parts, and move the head.
-
-        ``entries`` and ``parts`` are ``EntryRow`` and ``PartRow``, or plain tuples in that order.
-        """
+    def append(self, entries: Iterable[EntryTuple], parts: Iterable[PartTuple], frontier: Frontier, at: int) -> None:
+        """Add entries that follow the head, and their parts, and move the head."""
         ...
 
     def apply(self, effects: Effects, texts: Iterable[tuple[int, str]]) -> None:

@@ -160,22 +160,13 @@ class ReaderContract:
         """EVID.2: whatever bytes are spoilt, the reading ends, its records add up and its texts can be stored."""
         for name, data in self.sources().items():
             for spoilt in damaged(data):
-                reading = self.read_all(name, spoilt)
-                self._assert_accounted(reading.reader, name)
-                for event in reading.events:
-                    for text in (event.text, event.command, event.uid, event.tool, event.call_id, *event.paths):
-                        text.encode("utf-8")
+                self._assert_can_be_kept(self.read_all(name, spoilt), name)
 
     def test_any_value_in_any_place_is_read_or_counted(self) -> None:
         """EVID.2, 3: whatever stands where a value is expected, of any type or size, the records add up."""
         for name, data in self.sources().items():
             for rewritten in with_other_values(data):
-                reading = self.read_all(name, rewritten)
-                self._assert_accounted(reading.reader, name)
-                for event in reading.events:
-                    for text in (event.text, event.command, event.uid, event.tool, event.call_id, *event.paths):
-                        text.encode("utf-8")
-                    assert event.at is None or 0 <= event.at < END_OF_TIME, event.at
+                self._assert_can_be_kept(self.read_all(name, rewritten), name)
 
     def test_places_can_be_opened_again(self) -> None:
         """EVID.1: a locator names bytes of the file, inside it, in the order of the events."""
@@ -195,6 +186,14 @@ class ReaderContract:
                     commands[event.call_id] = event.command
                 elif event.kind is EventKind.TOOL_RESULT and event.call_id in commands:
                     assert event.command == commands[event.call_id], event.uid
+
+    def _assert_can_be_kept(self, reading: Reading, what: object) -> None:
+        """The records add up, and every event's texts and time are such as a log can hold."""
+        self._assert_accounted(reading.reader, what)
+        for event in reading.events:
+            for text in (event.text, event.command, event.uid, event.tool, event.call_id, *event.paths):
+                text.encode("utf-8")
+            assert event.at is None or 0 <= event.at < END_OF_TIME, (what, event.at)
 
     def _assert_accounted(self, reader: Reader, what: object) -> None:
         without_events = sum(count for key, count in reader.counts.items() if key.startswith("record:"))

@@ -14,7 +14,7 @@ from tallystick.log.merkle import leaf_hash
 from tallystick.model.entry import FORMAT, Entry, EntryKind, Head, LogName
 from tallystick.model.temporal import DAY, Instant
 from tallystick.store.outside import KnownHead, Outside
-from tallystick.store.protocol import Reading, Store, Writing
+from tallystick.store.protocol import EntryTuple, PartTuple, Reading, Store, Writing
 
 EARLIEST_CLOCK: Instant = 1_735_689_600_000_000
 """2025-01-01T00:00:00Z: a clock before this was never set, since no trail is older."""
@@ -196,9 +196,8 @@ class Appender:
         self._salts_next = _SALTS_AT_FIRST
         self._actor = ""
         self._entries: list[tuple[Entry, Mapping[str, bytes]]] = []
-        # Plain tuples in the order of ``EntryRow`` and ``PartRow``: the garbage collector lets go of those.
-        self._entry_rows: list[tuple[int, int, bytes, bytes]] = []
-        self._parts: list[tuple[int, str, bytes, bytes]] = []
+        self._entry_rows: list[EntryTuple] = []
+        self._parts: list[PartTuple] = []
         head = rows.head()
         self._frontier = rows.frontier()
         self.size = head.size

@@ -23,7 +23,9 @@ from tallystick.store.protocol import (
     Belief,
     BlockRow,
     EntryRow,
+    EntryTuple,
     PartRow,
+    PartTuple,
     Selection,
     SourceRow,
     covers,
@@ -261,13 +263,7 @@ class SqliteLog:
             return ((row[0], row[1], row[2], _intervals(row[3]), row[4].hex()) for row in rows)
         return iter(rows)
 
-    def append(
-        self,
-        entries: Iterable[tuple[int, int, bytes, bytes]],
-        parts: Iterable[tuple[int, str, bytes, bytes]],
-        frontier: Frontier,
-        at: int,
-    ) -> None:
+    def append(self, entries: Iterable[EntryTuple], parts: Iterable[PartTuple], frontier: Frontier, at: int) -> None:
         """See ``protocol.Writing``."""
         kept = [row if row[3] else (*row[:3], leaf_hash(row[2])) for row in entries]
         with self._unguarded() if len(kept) >= _MANY else nullcontext():

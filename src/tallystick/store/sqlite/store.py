@@ -122,6 +122,9 @@ class SqliteStore:
                 return found or self._check_schema(connection) or self._check_search(path)
             finally:
                 closed(connection)
+        except apsw.FullError as error:
+            # No room to compute in says nothing of the trail.
+            raise translated(error, path) from None
         except apsw.Error as error:
             return [str(translated(error, path))]
         except UnicodeDecodeError as error:
@@ -156,6 +159,8 @@ class SqliteStore:
                 )
         except (apsw.ReadOnlyError, apsw.CantOpenError):
             return []
+        except apsw.FullError:
+            raise
         except apsw.Error as error:
             return [f"search index: {error}"]
         finally:
