@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import ProofError
@@ -119,3 +119,42 @@ def test_what_is_refused() -> None:
         merkle.inclusion_proof(1, [leaf])
     with pytest.raises(ProofError, match="hashes of 32 bytes"):
         merkle.Frontier(3, [leaf])
+
+
+LEAVES = [sha256(b"%d" % n).digest() for n in range(70_000)]
+FRONTIER = merkle.Frontier()
+FRONTIER.extend(LEAVES)
+
+
+def _kept(level: int, start: int, stop: int) -> list[bytes]:
+    """Hashes as a store keeps them: leaves, and the subtrees that were completed on the way."""
+    if level == 0:
+        return LEAVES[start:stop]
+    return [digest for at, n, digest in FRONTIER.completed if at == level and start <= n < stop]
+
+
+def test_what_is_completed_are_the_subtrees() -> None:
+    """TRAIL.3: as leaves are appended, the root of each complete subtree of 256 and of 65,536 leaves is handed out once."""
+    assert [(level, n) for level, n, _ in FRONTIER.completed if level == 1] == [(1, n) for n in range(70_000 // 256)]
+    assert [(level, n) for level, n, _ in FRONTIER.completed if level > 1] == [(2, 0)]
+    for level, n, digest in FRONTIER.completed[::20]:
+        assert digest == merkle.root_hash(LEAVES[n * 256**level : (n + 1) * 256**level])
+
+
+@given(st.one_of(st.integers(0, 70_000), st.sampled_from([0, 1, 255, 256, 257, 65_535, 65_536, 65_537, 66_048])))
+@settings(max_examples=20)
+def test_a_root_of_the_past_from_what_is_kept(size: int) -> None:
+    """TRAIL.3, TIME.3: the root of any earlier size comes from the kept hashes alone, and the tree grows on from there."""
+    frontier = merkle.frontier_at(size, _kept)
+    assert frontier.size == size
+    assert frontier.root() == merkle.root_hash(LEAVES[:size])
+    frontier.extend(LEAVES[size : size + 3])
+    assert frontier.root() == merkle.root_hash(LEAVES[: size + 3])
+
+
+def test_a_kept_hash_that_is_missing() -> None:
+    """TRAIL.8: a root is not made from fewer hashes than it takes."""
+    with pytest.raises(ProofError, match="1 hashes of level 1 are missing"):
+        merkle.frontier_at(1024, lambda level, start, stop: _kept(level, start, stop)[1:])
+    with pytest.raises(ProofError, match="no subtree of 4 leaves begins after 2"):
+        merkle.Frontier(2, [b"x" * 32]).append_subtree(2, b"y" * 32)

@@ -6,12 +6,15 @@ Leaves are given as leaf hashes, 32 bytes each. RFC 6962 section 2.1; verificati
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 from tallystick.errors import ProofError
 
 HASH_BYTES = 32
+TILE_HEIGHT = 8
+"""Levels of the tree between two at which the roots of complete subtrees are kept."""
+TILE_MASK = 2**TILE_HEIGHT - 1
 EMPTY_ROOT = sha256(b"").digest()
 
 
@@ -34,15 +37,51 @@ class Frontier:
             raise ProofError(f"a frontier of {size} leaves has {size.bit_count()} hashes of 32 bytes, got {len(nodes)}")
         self.size = size
         self.nodes = list(nodes)
+        self.completed: list[tuple[int, int, bytes]] = []
+        """(level, n, root) of each subtree of 256**level leaves that was completed since this was made or emptied."""
 
     def append(self, leaf: bytes) -> None:
         """Add one leaf hash."""
         nodes, size = self.nodes, self.size
+        if size & TILE_MASK == TILE_MASK:
+            self._complete(leaf)
+            return
         while size & 1:
             leaf = sha256(b"\x01" + nodes.pop() + leaf).digest()
             size >>= 1
         nodes.append(leaf)
         self.size += 1
+
+    def _complete(self, leaf: bytes) -> None:
+        """``append`` for the last leaf of 256."""
+        n, height = self.size, 0
+        while n & 1:
+            leaf = sha256(b"\x01" + self.nodes.pop() + leaf).digest()
+            n >>= 1
+            height += 1
+            if height % TILE_HEIGHT == 0:
+                self.completed.append((height // TILE_HEIGHT, n, leaf))
+        self.nodes.append(leaf)
+        self.size += 1
+
+    def append_subtree(self, height: int, root: bytes) -> None:
+        """Add 2**height leaves at once, by the root over them.
+
+        Raises:
+            ProofError: the tree does not end where such a subtree begins.
+        """
+        n, rest = divmod(self.size, 2**height)
+        if rest:
+            raise ProofError(f"no subtree of {2**height} leaves begins after {self.size}")
+        size = self.size + 2**height
+        while n & 1:
+            root = sha256(b"\x01" + self.nodes.pop() + root).digest()
+            n >>= 1
+            height += 1
+            if height % TILE_HEIGHT == 0:
+                self.completed.append((height // TILE_HEIGHT, n, root))
+        self.nodes.append(root)
+        self.size = size
 
     def extend(self, leaves: Iterable[bytes]) -> None:
         """Add leaf hashes in order."""
@@ -66,6 +105,30 @@ class Frontier:
     def from_bytes(cls, size: int, data: bytes) -> Frontier:
         """Inverse of ``to_bytes``. Raises ``ProofError`` when ``data`` does not fit ``size``."""
         return cls(size, [data[at : at + HASH_BYTES] for at in range(0, len(data), HASH_BYTES)])
+
+
+Hashes = Callable[[int, int, int], Sequence[bytes]]
+"""``(level, start, stop)`` → roots of the complete subtrees of 256**level leaves with ``start <= n < stop``."""
+
+
+def frontier_at(size: int, hashes: Hashes) -> Frontier:
+    """The frontier of a tree's first ``size`` leaves, from at most 255 kept hashes of each level.
+
+    Raises:
+        ProofError: a hash that should be kept is not.
+    """
+    frontier = Frontier()
+    level = max(0, (size.bit_length() - 1) // TILE_HEIGHT)
+    while level >= 0:
+        width = TILE_HEIGHT * level
+        start, stop = frontier.size >> width, size >> width
+        found = hashes(level, start, stop)
+        if len(found) != stop - start:
+            raise ProofError(f"{stop - start - len(found)} hashes of level {level} are missing before leaf {size}")
+        for each in found:
+            frontier.append_subtree(width, each)
+        level -= 1
+    return frontier
 
 
 def root_hash(leaves: Sequence[bytes]) -> bytes:
