@@ -5,109 +5,33 @@ from __future__ import annotations
 import copy
 import threading
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 
-from tallystick.beliefs import ClaimRow, Closing, Effects, Epoch, Link, Name, Touch, VerdictRow, Version
+from tallystick.beliefs import ClaimRow, Effects, Link, Name, Touch, VerdictRow, Version
 from tallystick.errors import TrailUnreadable, UnknownId
 from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.claim import Standing
 from tallystick.model.entry import Head, LogName
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
+from tallystick.store.memory_views import Views
+from tallystick.store.packing import Packed, unpacked
 from tallystick.store.protocol import (
     ArchivedEvent,
     Belief,
     BlockRow,
     EntryRow,
     EntryTuple,
+    NodeTuple,
     PartRow,
-    PartTuple,
+    PartsOfEntry,
     Selection,
     SourceRow,
     selects,
 )
 from tallystick.store.words import words
-
-
-class Views:
-    """The rows that ``beliefs.effects`` made, and the questions of ``beliefs.Held`` over them."""
-
-    def __init__(self) -> None:
-        self.claims: dict[int, ClaimRow] = {}
-        self.versions_of: dict[int, list[Version]] = defaultdict(list)
-        self.changed: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        self.verdicts_of: dict[int, dict[tuple[str, int], VerdictRow]] = defaultdict(dict)
-        self.touches_of: dict[int, list[Touch]] = defaultdict(list)
-        self.link_rows: list[Link] = []
-        self.name_rows: list[Name] = []
-        self.epochs: list[Epoch] = []
-
-    def add(self, effects: Effects) -> None:
-        """Keep the rows of one batch, in order."""
-        for row in effects:
-            if type(row) is VerdictRow:
-                self.verdicts_of[row.claim][row.axis, row.seq] = row
-            elif type(row) is Version:
-                self._open(row)
-            elif type(row) is ClaimRow:
-                self.claims[row.claim] = row
-            elif type(row) is Closing:
-                self._close(row)
-            elif type(row) is Touch:
-                self.touches_of[row.claim].append(row)
-            elif type(row) is Link:
-                self.link_rows.append(row)
-            elif type(row) is Name:
-                self.name_rows.append(row)
-            elif type(row) is Epoch:
-                self.epochs.append(row._replace(epoch=len(self.epochs) + 1))
-
-    def _open(self, row: Version) -> None:
-        self.versions_of[row.claim].append(row)
-        if row.tx_from != row.claim:
-            self.changed[row.tx_from].append((row.claim, len(self.versions_of[row.claim]) - 1))
-
-    def _close(self, row: Closing) -> None:
-        rows = self.versions_of[row.claim]
-        rows[-1] = rows[-1]._replace(tx_to=row.seq)
-        self.changed[row.seq].append((row.claim, len(rows) - 1))
-
-    def open_version(self, claim: int) -> Version | None:
-        """See ``beliefs.Held``."""
-        rows = self.versions_of.get(claim)
-        return rows[-1] if rows and rows[-1].tx_to == END_OF_TIME else None
-
-    def claim_row(self, claim: int) -> ClaimRow | None:
-        """See ``beliefs.Held``."""
-        return self.claims.get(claim)
-
-    def versions_changed(self, seq: int) -> list[Version]:
-        """See ``beliefs.Held``."""
-        places = set(self.changed.get(seq, ()))
-        if seq in self.claims:
-            places.add((seq, 0))
-        return [self.versions_of[claim][place] for claim, place in sorted(places)]
-
-    def rows(self, view: str) -> Iterator[tuple[object, ...]]:
-        """Every row of a view in order of its key."""
-        if view == "claim":
-            yield from (self.claims[claim] for claim in sorted(self.claims))
-        elif view == "version":
-            for claim in sorted(self.versions_of):
-                holder = self.claims[claim].holder if claim in self.claims else ""
-                yield from ((*version, holder) for version in self.versions_of[claim])
-        elif view == "verdict":
-            for claim in sorted(self.verdicts_of):
-                by_key = self.verdicts_of[claim]
-                yield from (by_key[key] for key in sorted(by_key))
-        elif view == "touch":
-            for claim in sorted(self.touches_of):
-                yield from sorted(self.touches_of[claim])
-        else:
-            kept: dict[str, Sequence[tuple[object, ...]]]
-            kept = {"link": self.link_rows, "name": self.name_rows, "epoch": self.epochs}
-            yield from kept[view]
 
 
 class MemoryLog:
@@ -117,6 +41,7 @@ class MemoryLog:
         self._entries: list[EntryRow] = []
         self._parts: dict[tuple[int, str], PartRow] = {}
         self._frontier = Frontier()
+        self._nodes: dict[tuple[int, int], bytes] = {}
         self._meta: dict[str, str] = {}
         self._views = Views()
         self._texts: dict[int, frozenset[str]] = {}
@@ -143,13 +68,21 @@ class MemoryLog:
         """See ``protocol.Reading``."""
         return iter(self._entries[max(start, 0) : stop])
 
+    def nodes(self, level: int, start: int, stop: int) -> list[bytes]:
+        """See ``protocol.Reading``."""
+        if level == 0:
+            return [row.leaf for row in self._entries[start:stop]]
+        return [digest for (at, n), digest in sorted(self._nodes.items()) if at == level and start <= n < stop]
+
     def parts(self, seq: int) -> list[PartRow]:
         """See ``protocol.Reading``."""
         return sorted(row for key, row in self._parts.items() if key[0] == seq)
 
-    def all_parts(self) -> Iterator[PartRow]:
+    def parts_between(self, start: int = 0, stop: int | None = None) -> Iterator[PartsOfEntry]:
         """See ``protocol.Reading``."""
-        return iter([self._parts[key] for key in sorted(self._parts)])
+        keys = sorted(key for key in self._parts if key[0] >= start and (stop is None or key[0] < stop))
+        for seq, mine in groupby(keys, itemgetter(0)):
+            yield seq, [(row.name, row.salt, row.body) for row in map(self._parts.__getitem__, mine)]
 
     def seq_at(self, instant: int) -> int:
         """See ``protocol.Reading``."""
@@ -182,6 +115,8 @@ class MemoryLog:
             for version in self._views.versions_of[claim]
             if selects(selection, self._views.claims[claim], version)
         ]
+        if selection.derivations is not None:
+            found = [belief for belief in found if belief.derivation in selection.derivations]
         return found[: selection.limit]
 
     def _belief(self, row: ClaimRow, version: Version, as_of: int) -> Belief:
@@ -212,18 +147,26 @@ class MemoryLog:
         part = self._parts.get((claim, "text"))
         return part.body.decode("utf-8", "replace") if part else None
 
+    def texts(self, claims: Collection[int]) -> dict[int, str]:
+        """See ``protocol.Reading``."""
+        return {claim: text for claim in claims if (text := self.text(claim)) is not None}
+
     def count(self, selection: Selection) -> int:
         """See ``protocol.Reading``."""
         return len(self.believed(selection._replace(limit=None)))
 
-    def matching(self, tokens: Sequence[Sequence[str]], as_of: int) -> dict[int, set[int]]:
+    def newest(self, tokens: Sequence[Sequence[str]], selection: Selection, limit: int) -> list[int]:
         """See ``protocol.Reading``."""
-        found = {
-            claim: {index for index, forms in enumerate(tokens) if held.intersection(forms)}
-            for claim, held in sorted(self._texts.items())
-            if claim <= as_of
-        }
-        return {claim: hits for claim, hits in found.items() if hits}
+        every = selection._replace(claims=None, after=-1, valid_at=None)
+        found = [
+            claim
+            for claim, held in self._texts.items()
+            if claim <= selection.as_of
+            and all(held.intersection(forms) for forms in tokens)
+            and any(selects(every, self._views.claims[claim], one._replace(tx_from=-1, tx_to=END_OF_TIME))
+                    for one in self._views.versions_of[claim][:1])
+        ]  # fmt: skip
+        return sorted(found, reverse=True)[:limit]
 
     def versions(self, claim: int) -> list[Version]:
         """See ``protocol.Reading``."""
@@ -231,8 +174,7 @@ class MemoryLog:
 
     def verdicts(self, claim: int) -> list[VerdictRow]:
         """See ``protocol.Reading``."""
-        by_key = self._views.verdicts_of.get(claim, {})
-        return [by_key[key] for key in sorted(by_key)]
+        return self._views.verdicts(claim)
 
     def touches(self, claim: int) -> list[Touch]:
         """See ``protocol.Reading``."""
@@ -240,7 +182,21 @@ class MemoryLog:
 
     def links(self, as_of: int, kind: str) -> list[Link]:
         """See ``protocol.Reading``."""
-        return [row for row in self._views.link_rows if row.seq <= as_of and row.kind == kind]
+        return [row for row in self._views.link_rows if row.seq <= as_of < row.tx_to and row.kind == kind]
+
+    def links_of(self, claim: int) -> list[Link]:
+        """See ``protocol.Reading``."""
+        return [row for row in self._views.link_rows if claim in (row.newer, row.older)]
+
+    def made(self, seq: int) -> list[Link | Name]:
+        """See ``protocol.Reading``."""
+        return self._views.made(seq)
+
+    def about(self, holder: str, subject: str, attribute: str) -> list[ClaimRow]:
+        """See ``protocol.Reading``."""
+        wanted = holder, subject, attribute
+        rows = (row for _, row in sorted(self._views.claims.items()))
+        return [row for row in rows if (row.holder, row.subject, row.attribute) == wanted]
 
     def names(self, what: str) -> list[Name]:
         """See ``protocol.Reading``."""
@@ -297,12 +253,25 @@ class MemoryLog:
         """See ``protocol.Reading``."""
         return self._views.rows(view)
 
-    def append(self, entries: Iterable[EntryTuple], parts: Iterable[PartTuple], frontier: Frontier, at: int) -> None:
+    def append(
+        self,
+        entries: Iterable[EntryTuple],
+        parts: Iterable[Packed],
+        nodes: Iterable[NodeTuple],
+        frontier: Frontier,
+        at: int,
+    ) -> None:
         """See ``protocol.Writing``."""
+        self.add_nodes(nodes)
         kept = map(EntryRow._make, entries)
         self._entries.extend(row if row.leaf else row._replace(leaf=leaf_hash(row.canon)) for row in kept)
-        self._parts.update({(row.seq, row.name): row for row in map(PartRow._make, parts)})
+        for seq, data in parts:
+            self._parts.update({(seq, part[0]): PartRow(seq, *part) for part in unpacked(seq, data)})
         self._frontier = Frontier(frontier.size, frontier.nodes)
+
+    def add_nodes(self, nodes: Iterable[NodeTuple]) -> None:
+        """See ``protocol.Writing``."""
+        self._nodes.update({(level, n): digest for level, n, digest in nodes})
 
     def apply(self, effects: Effects, texts: Iterable[tuple[int, str]]) -> None:
         """See ``protocol.Writing``."""
@@ -320,6 +289,43 @@ class MemoryLog:
         for row in events:
             self._events[row.session, row.n] = row
             self._event_by_id.setdefault(row.event, row)
+
+    def erase(self, parts: Mapping[int, Collection[str]], texts: Iterable[tuple[int, str]]) -> None:
+        """See ``protocol.Writing``."""
+        for seq, names in parts.items():
+            for name in names:
+                self._parts.pop((seq, name), None)
+        for claim, _ in texts:
+            self._texts.pop(claim, None)
+
+    def refold(self, claims: Collection[int], effects: Effects) -> None:
+        """See ``protocol.Writing``."""
+        self._views.refold(claims, effects)
+
+    def erase_events(self, events: Iterable[tuple[int, int]]) -> None:
+        """See ``protocol.Writing``."""
+        for key in events:
+            row = self._events[key]
+            gone = row._replace(block=-1, offset=0, length=0, salt=b"")
+            self._events[key] = gone
+            if self._event_by_id.get(row.event) == row:
+                self._event_by_id[row.event] = gone
+
+    def repack(self, block: int, data: bytes | None, moved: Iterable[tuple[int, int]]) -> None:
+        """See ``protocol.Writing``."""
+        if data is None:
+            del self._blocks[block]
+        else:
+            self._blocks[block] = self._blocks[block]._replace(data=data)
+        offsets = dict(moved)
+        for kept in (self._events, self._event_by_id):
+            for key, row in kept.items():
+                if row.block == block:
+                    kept[key] = row._replace(offset=offsets[row.offset])  # type: ignore[index]
+
+    def forget_sources(self, session: int) -> None:
+        """See ``protocol.Writing``."""
+        self._sources = {path: row for path, row in self._sources.items() if row.session != session}
 
     def next_block(self) -> int:
         """See ``protocol.Writing``."""
@@ -361,6 +367,12 @@ class MemoryStore:
         if log not in self.logs:
             raise UnknownId(f"no log {log!r}; a trail has {', '.join(LogName)}")
         return self.logs[log]
+
+    def scrub(self, log: LogName) -> None:
+        """See ``protocol.Store``: nothing of it lies anywhere else."""
+
+    def opener(self) -> None:
+        """See ``protocol.Store``: it is in this process alone."""
 
     def check(self, log: LogName) -> list[str]:
         """See ``protocol.Store``: memory has no files that could be damaged."""

@@ -2,23 +2,26 @@
 
 One folder per trail id, readable by its owner alone: ``signing.key`` (Ed25519, 32 raw bytes), ``digest.key`` (32 bytes,
 never exported), and per log ``<log>.head`` (rewritten in place after each commit) and ``<log>.checkpoint`` (a signed note,
-replaced at the end of each command). Nothing here holds content.
+replaced at the end of each command), and ``exports.json``, the files that the trail was exported to. Nothing here holds content.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Callable
 from hashlib import blake2b, sha256
 from typing import NamedTuple, Protocol
 
 from tallystick.errors import ProofError, TrailUnwritable
+from tallystick.log.merkle import Frontier
 from tallystick.model.entry import Head, LogName
 from tallystick.store.presence import is_there
 
 KEY_BYTES = 32
-_LONGEST = 64 * 1024
+_EXPORTS = "exports.json"
+_LONGEST, _LONGEST_LIST = 64 * 1024, 16 * 1024 * 1024
 _READ_AGAIN = 100
 """How often a head is read again that another process may be writing at this moment."""
 
@@ -28,6 +31,14 @@ class KnownHead(NamedTuple):
 
     size: int
     root: bytes
+
+
+class Verified(NamedTuple):
+    """Where a log stood when all of it was last found sound."""
+
+    size: int
+    nodes: tuple[bytes, ...]
+    """Frontier of its tree."""
 
 
 class Outside(Protocol):
@@ -47,12 +58,32 @@ class Outside(Protocol):
         """Keyed 16-byte digest: recognises content again and lets nobody without the key confirm a guess."""
         ...
 
+    def seal(self, trail: str, log: LogName, size: int, root: bytes) -> str | None:
+        """Hex of a keyed digest of where a log stands, which nobody makes without the key; None where the key is not there."""
+        ...
+
     def write_head(self, trail: str, log: LogName, head: Head) -> None:
         """Write down where a log stands."""
         ...
 
     def read_head(self, trail: str, log: LogName) -> KnownHead | None:
         """What was written down last; None where nothing was."""
+        ...
+
+    def known_at(self, location: str) -> str:
+        """Id of the trail that lies at a location, as it was noted; empty where none was."""
+        ...
+
+    def note_at(self, location: str, trail: str) -> None:
+        """Note which trail lies at a location; empty for none."""
+        ...
+
+    def write_verified(self, trail: str, log: LogName, verified: Verified) -> None:
+        """Write down that all of a log was found sound."""
+        ...
+
+    def read_verified(self, trail: str, log: LogName) -> Verified | None:
+        """Where it was last found sound; None where it never was, or what was written down cannot be read."""
         ...
 
     def write_checkpoint(self, trail: str, log: LogName, head: Head) -> bytes:
@@ -65,6 +96,18 @@ class Outside(Protocol):
 
     def public_key(self, trail: str) -> bytes | None:
         """The trail's public key, 32 bytes; None where the key is lost."""
+        ...
+
+    def note_export(self, trail: str, path: str) -> None:
+        """Remember that the trail was exported to a file, so that what is forgotten can be looked for there."""
+        ...
+
+    def exports(self, trail: str) -> list[str]:
+        """The files that the trail was exported to, in the order in which they were first noted."""
+        ...
+
+    def drop_export(self, trail: str, path: str) -> None:
+        """Forget that the trail was exported to a file."""
         ...
 
 
@@ -105,6 +148,11 @@ class OutsideFolder:
             key = self._digest_keys[trail] = self._key(trail, "digest.key")
         return blake2b(data, key=key, digest_size=16).digest()
 
+    def seal(self, trail: str, log: LogName, size: int, root: bytes) -> str | None:
+        """See ``Outside``: keyed BLAKE2b of its own sort, so that no digest of content is a seal."""
+        key = self._digest_keys.get(trail) or self._read(self._path(trail, "digest.key"))
+        return None if key is None or len(key) != KEY_BYTES else seal(key, log, size, root)
+
     def write_head(self, trail: str, log: LogName, head: Head) -> None:
         """See ``Outside``."""
         # In place: a rename over a file has the file system write it out at once, a fifth of the time of an append.
@@ -132,6 +180,39 @@ class OutsideFolder:
                 return head
         return None
 
+    def known_at(self, location: str) -> str:
+        """See ``Outside``: where the folder cannot be read nothing is known, as in a new one."""
+        data = b""
+        with contextlib.suppress(TrailUnwritable):
+            data = self._read(self._place(location)) or b""
+        return data.decode("ascii", "replace").strip()
+
+    def note_at(self, location: str, trail: str) -> None:
+        """See ``Outside``."""
+        if self.known_at(location) != trail:
+            self._replace(self._place(location), f"{trail}\n".encode("ascii"), durable=False)
+
+    def _place(self, location: str) -> str:
+        """One small file for each location: its name tells nobody the location."""
+        whole = location if "://" in location else os.path.abspath(location)
+        return os.path.join(self.location, "places", blake2b(os.fsencode(whole), digest_size=16).hexdigest())
+
+    def write_verified(self, trail: str, log: LogName, verified: Verified) -> None:
+        """See ``Outside``."""
+        said = f"{verified.size} {b''.join(verified.nodes).hex()}"
+        self._replace(self._path(trail, f"{log}.verified"), f"{said} {_check(said)}\n".encode("ascii"), durable=False)
+
+    def read_verified(self, trail: str, log: LogName) -> Verified | None:
+        """See ``Outside``."""
+        data = self._read(self._path(trail, f"{log}.verified")) or b""
+        with contextlib.suppress(ValueError):
+            said, _, check = data.decode("ascii").rstrip("\n").rpartition(" ")
+            size, _, nodes = said.partition(" ")
+            frontier = Frontier.from_bytes(int(size), bytes.fromhex(nodes))
+            if check == _check(said):
+                return Verified(frontier.size, tuple(frontier.nodes))
+        return None
+
     def write_checkpoint(self, trail: str, log: LogName, head: Head) -> bytes:
         """See ``Outside``."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # 20 ms
@@ -157,6 +238,31 @@ class OutsideFolder:
 
         return Ed25519PrivateKey.from_private_bytes(raw).public_key().public_bytes_raw()
 
+    def note_export(self, trail: str, path: str) -> None:
+        """See ``Outside``."""
+        known = self.exports(trail)
+        if path not in known:
+            self._write_exports(trail, [*known, path])
+
+    def exports(self, trail: str) -> list[str]:
+        """See ``Outside``. A list that cannot be read is refused, since a file would be missed."""
+        path = self._path(trail, _EXPORTS)
+        data = self._read(path, _LONGEST_LIST) or b"[]"
+        try:
+            said = json.loads(data)
+        except ValueError:
+            said = None
+        if not isinstance(said, list) or not all(isinstance(each, str) for each in said):
+            raise TrailUnwritable(f"{path}: is damaged; write the exported files you know of into it, as a JSON array")
+        return said
+
+    def drop_export(self, trail: str, path: str) -> None:
+        """See ``Outside``."""
+        self._write_exports(trail, [each for each in self.exports(trail) if each != path])
+
+    def _write_exports(self, trail: str, paths: list[str]) -> None:
+        self._replace(self._path(trail, _EXPORTS), json.dumps(paths).encode(), durable=False)
+
     def _path(self, trail: str, name: str) -> str:
         return os.path.join(self.location, trail, name)
 
@@ -169,7 +275,7 @@ class OutsideFolder:
             )
         return raw
 
-    def _read(self, path: str) -> bytes | None:
+    def _read(self, path: str, most: int = _LONGEST) -> bytes | None:
         try:
             handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -177,7 +283,7 @@ class OutsideFolder:
         except OSError as error:
             raise TrailUnwritable(f"{path}: {error.strerror}; check who owns it") from None
         try:
-            return os.read(handle, _LONGEST)
+            return os.read(handle, most)
         except OSError as error:
             raise TrailUnwritable(f"{path}: {error.strerror}; check who owns it") from None
         finally:
@@ -222,6 +328,13 @@ def _head_in(data: bytes) -> KnownHead | None:
 
 def _check(said: str) -> str:
     return sha256(said.encode("ascii")).hexdigest()[:16]
+
+
+def seal(key: bytes, log: LogName, size: int, root: bytes) -> str:
+    """What ``Outside.seal`` answers under a key."""
+    return blake2b(
+        f"{log} {size} {root.hex()}".encode(), key=key, digest_size=16, person=b"tallystick head"
+    ).hexdigest()
 
 
 def check_signature(public_key: bytes) -> Callable[[bytes, bytes], bool]:

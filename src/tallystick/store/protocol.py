@@ -9,7 +9,7 @@ Order: everything that comes back is in ascending order of its key unless said o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -17,7 +17,8 @@ from tallystick.beliefs import ClaimRow, Effects, Link, Name, Touch, VerdictRow,
 from tallystick.log.merkle import Frontier
 from tallystick.model.claim import Standing
 from tallystick.model.entry import Head, LogName, Part
-from tallystick.model.temporal import Interval
+from tallystick.model.temporal import START_OF_TIME, Interval
+from tallystick.store.packing import Packed
 
 VIEWS = ("claim", "version", "verdict", "touch", "link", "name", "epoch")
 """The views that ``rows`` dumps and ``verify`` compares."""
@@ -44,8 +45,10 @@ class PartRow(NamedTuple):
 
 EntryTuple = tuple[int, int, bytes, bytes]
 """An ``EntryRow``, or a plain tuple in its order: an ingest makes a million, and the garbage collector lets go of those."""
-PartTuple = tuple[int, str, bytes, bytes]
-"""A ``PartRow``, or a plain tuple in its order."""
+PartsOfEntry = tuple[int, list[tuple[str, bytes, bytes]]]
+"""(seq, (name, salt, body) of each part in order of name)."""
+NodeTuple = tuple[int, int, bytes]
+"""A ``NodeRow``, or a plain tuple in its order."""
 
 
 class Belief(NamedTuple):
@@ -71,15 +74,32 @@ class Selection(NamedTuple):
     holders: tuple[str, ...] | None = None
     """Holder ids; None is every holder of the trail."""
     kinds: tuple[str, ...] | None = None
+    derivations: tuple[str, ...] | None = None
+    claims: tuple[int, ...] | None = None
+    """Only these, in ascending order."""
     valid_at: int | None = None
     """Only claims whose valid time covers this instant."""
+    strict: bool = False
+    """With ``valid_at``: only where it is known since when the claim holds (TIME.11)."""
     after: int = -1
     """Only claims with a larger id: the page before ended there."""
     limit: int | None = None
 
 
+class NodeRow(NamedTuple):
+    """Root of a complete subtree of 256**level leaves, the ``n``-th of its level: what proofs are made of."""
+
+    level: int
+    """From 1; the leaf hashes themselves stand with their entries."""
+    n: int
+    hash: bytes
+
+
 class ArchivedEvent(NamedTuple):
-    """Where one archived event stands; its bytes are ``block[offset:offset+length]`` after decompression."""
+    """Where one archived event stands; its bytes are ``block[offset:offset+length]`` after decompression.
+
+    One that was erased has no bytes and no salt, and keeps its place, so that it is known when it comes again.
+    """
 
     session: int
     n: int
@@ -87,6 +107,7 @@ class ArchivedEvent(NamedTuple):
     event: str
     """Event id, ``e`` and 16 hex digits."""
     block: int
+    """-1 where it was erased."""
     offset: int
     length: int
     salt: bytes
@@ -135,12 +156,19 @@ class Reading(Protocol):
         """Entries with ``start <= seq < stop``."""
         ...
 
-    def parts(self, seq: int) -> list[PartRow]:
-        """What is left of the parts of entry ``seq``."""
+    def nodes(self, level: int, start: int, stop: int) -> list[bytes]:
+        """Roots of the complete subtrees of 256**level leaves with ``start <= n < stop``; of level 0 the leaf hashes."""
         ...
 
-    def all_parts(self) -> Iterator[PartRow]:
-        """Every part, in order of seq, then name."""
+    def parts(self, seq: int) -> list[PartRow]:
+        """What is left of the parts of entry ``seq``, in order of name."""
+        ...
+
+    def parts_between(self, start: int = 0, stop: int | None = None) -> Iterator[PartsOfEntry]:
+        """The parts of the entries with ``start <= seq < stop`` that have any, in order of seq.
+
+        Those of an entry that are damaged, so that they cannot be told apart, come as one that has no name.
+        """
         ...
 
     def seq_at(self, instant: int) -> int:
@@ -171,14 +199,20 @@ class Reading(Protocol):
         """The words of a claim as ``Belief.text`` gives them; None where they were erased."""
         ...
 
+    def texts(self, claims: Collection[int]) -> dict[int, str]:
+        """The words of many claims at once; those that have none are left out."""
+        ...
+
     def count(self, selection: Selection) -> int:
         """How many ``believed`` would give, without reading them."""
         ...
 
-    def matching(self, tokens: Sequence[Sequence[str]], as_of: int) -> dict[int, set[int]]:
-        """Claims with ``claim <= as_of`` whose text holds at least one token: claim id → indexes of the tokens it holds.
+    def newest(self, tokens: Sequence[Sequence[str]], selection: Selection, limit: int) -> list[int]:
+        """The newest claims, at most ``limit``, newest first, whose text holds every one of the tokens.
 
-        A token is given as its forms, any of which will do, each a word as ``words.words`` makes them."""
+        A token is given as its forms, any of which will do, each a word as ``words.words`` makes them. Of the selection
+        the point, the holders and the kinds count; a claim is found whether or not it is still held at the point.
+        """
         ...
 
     def versions(self, claim: int) -> list[Version]:
@@ -193,12 +227,24 @@ class Reading(Protocol):
         """The entries that were about the claim."""
         ...
 
+    def made(self, seq: int) -> list[Link | Name]:
+        """See ``beliefs.Held``."""
+        ...
+
     def links(self, as_of: int, kind: str) -> list[Link]:
-        """Links of a kind made at or before a point."""
+        """Links of a kind that stood at a point."""
+        ...
+
+    def links_of(self, claim: int) -> list[Link]:
+        """Every link of a claim, to newer and to older ones, ended ones too, in order of seq."""
         ...
 
     def names(self, what: str) -> list[Name]:
-        """Everything of a sort that was introduced."""
+        """Everything of a sort that was introduced, ended ones too."""
+        ...
+
+    def about(self, holder: str, subject: str, attribute: str) -> list[ClaimRow]:
+        """The claims of a holder that are about one attribute of one subject."""
         ...
 
     def same(self, key: bytes) -> int | None:
@@ -253,8 +299,19 @@ class Reading(Protocol):
 class Writing(Reading, Protocol):
     """One write to one log, which no other write to it overlaps. The clock is read after it has begun."""
 
-    def append(self, entries: Iterable[EntryTuple], parts: Iterable[PartTuple], frontier: Frontier, at: int) -> None:
-        """Add entries that follow the head, and their parts, and move the head."""
+    def append(
+        self,
+        entries: Iterable[EntryTuple],
+        parts: Iterable[Packed],
+        nodes: Iterable[NodeTuple],
+        frontier: Frontier,
+        at: int,
+    ) -> None:
+        """Add entries that follow the head, the parts of each, packed, and the subtrees that they completed; move the head."""
+        ...
+
+    def add_nodes(self, nodes: Iterable[NodeTuple]) -> None:
+        """Add subtrees alone, to a log that has none yet."""
         ...
 
     def apply(self, effects: Effects, texts: Iterable[tuple[int, str]]) -> None:
@@ -271,6 +328,27 @@ class Writing(Reading, Protocol):
 
     def next_block(self) -> int:
         """The first block number that is not in use."""
+        ...
+
+    def erase(self, parts: Mapping[int, Collection[str]], texts: Iterable[tuple[int, str]]) -> None:
+        """Delete parts, by name, of entries by seq; and take ``(claim, text)`` out of the search index."""
+        ...
+
+    def refold(self, claims: Collection[int], effects: Effects) -> None:
+        """Put the verdicts in ``effects`` in the place of all verdicts of ``claims``, and its other rows in the place of those
+        of the same key: ``ClaimRow``, ``Version``, ``Name`` and ``Touch``. When a version, link or name ends stays as it was."""
+        ...
+
+    def erase_events(self, events: Iterable[tuple[int, int]]) -> None:
+        """Forget bytes, salts and places of archived events, given as ``(session, n)``."""
+        ...
+
+    def repack(self, block: int, data: bytes | None, moved: Iterable[tuple[int, int]]) -> None:
+        """Put other bytes in the place of a block, or none at all; ``moved`` are its old and new offsets."""
+        ...
+
+    def forget_sources(self, session: int) -> None:
+        """Forget the notes of the files that fed a session."""
         ...
 
     def note_source(self, row: SourceRow) -> None:
@@ -308,10 +386,22 @@ class Store(Protocol):
         """
         ...
 
+    def opener(self) -> Callable[[], Store] | None:
+        """What opens the same store in another process, and can be pickled; None where no other process could."""
+        ...
+
     def check(self, log: LogName) -> list[str]:
         """What the storage engine itself finds wrong with its files; empty when nothing.
 
         May run in another thread while the log is read.
+        """
+        ...
+
+    def scrub(self, log: LogName) -> None:
+        """Leave nothing of what was erased in the engine's files: indexes merged, logs written back, free pages given up.
+
+        Raises:
+            TrailLocked: it is being read or written and cannot be had alone; what was erased may still lie in free pages.
         """
         ...
 
@@ -327,13 +417,20 @@ def selects(selection: Selection, row: ClaimRow, version: Version) -> bool:
         and row.claim > selection.after
         and _among(row.holder, selection.holders)
         and _among(row.kind, selection.kinds)
-        and covers(version.valid, selection.valid_at)
+        and (selection.claims is None or row.claim in selection.claims)
+        and covers(version.valid, selection.valid_at, strict=selection.strict)
     )
 
 
-def covers(valid: Iterable[Interval], instant: int | None) -> bool:
-    """Whether valid time takes an instant in; every time does where none is asked for."""
-    return instant is None or any(interval.start <= instant < interval.end for interval in valid)
+def covers(valid: Iterable[Interval], instant: int | None, *, strict: bool = False) -> bool:
+    """Whether valid time takes an instant in; every time does where none is asked for.
+
+    With ``strict`` a time of which nobody knows since when takes nothing in.
+    """
+    return instant is None or any(
+        interval.start <= instant < interval.end and not (strict and interval.start == START_OF_TIME)
+        for interval in valid
+    )
 
 
 def _among(value: str, wanted: Collection[str] | None) -> bool:

@@ -15,6 +15,8 @@ from tallystick.errors import MachineError, TrailLocked, TrailUnreadable, TrailU
 
 LOCK_TIMEOUT_SECONDS = 30.0
 _ASK_AGAIN_SECONDS = 0.01
+CACHE_KB = 32 * 1024
+"""Of pages, for a connection: a search of a long log has the same few thousand pages read over and over."""
 SAFE_WAL = (3, 51, 3)
 """Older libraries can lose committed pages when two connections write and checkpoint at one instant."""
 
@@ -65,6 +67,7 @@ def open_database(path: str, *, write: bool, vfs: str | None = None) -> apsw.Con
             _put_into_wal_mode(connection)
         else:
             connection.execute("PRAGMA query_only = 1")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
         connection.execute("PRAGMA synchronous = FULL")
     except apsw.Error as error:
         if connection is not None:

@@ -1,10 +1,15 @@
 -- The search index made anew from the texts, beside the one that is kept, and the words of both. The transaction
 -- stays open, so that the words are read as of the same moment as the texts, whoever appends meanwhile.
-ATTACH ':memory:' AS anew;
+ATTACH '' AS anew;
 BEGIN;
 CREATE VIRTUAL TABLE anew.words USING fts5 (
-    text, content = '', tokenize = 'unicode61 remove_diacritics 2', detail = 'none', columnsize = 0
+    text, content = '', tokenize = "unicode61 remove_diacritics 2 tokenchars ''", detail = 'none', columnsize = 0
 );
-INSERT INTO anew.words (rowid, text) SELECT claim, text FROM main.claim_text;
+INSERT INTO anew.words (rowid, text)
+    SELECT claim, indexed FROM (
+        SELECT v.claim, indexed(v.claim, p.packed, h.id, v.kind) AS indexed
+        FROM main.version AS v JOIN main.part AS p ON p.seq = v.claim JOIN main.holder AS h ON h.n = v.holder
+        WHERE v.claim = v.tx_from
+    ) WHERE indexed IS NOT NULL;
 CREATE VIRTUAL TABLE temp.words_kept USING fts5vocab (main, words, instance);
 CREATE VIRTUAL TABLE temp.words_due USING fts5vocab (anew, words, instance);

@@ -29,17 +29,21 @@ CREATE TRIGGER entry_once BEFORE INSERT ON entry WHEN EXISTS (SELECT 1 FROM entr
     BEGIN SELECT RAISE(FAIL, 'entries are never replaced'); END;
 
 CREATE TABLE part (
-    seq  INTEGER NOT NULL,
-    name TEXT NOT NULL,
-    salt BLOB NOT NULL,
-    body BLOB NOT NULL,
-    PRIMARY KEY (seq, name)
-) WITHOUT ROWID, STRICT;
+    seq    INTEGER PRIMARY KEY,
+    packed BLOB NOT NULL         -- all parts of the entry (store/packing.py)
+) STRICT;
 
 CREATE TRIGGER part_keeps BEFORE UPDATE ON part BEGIN SELECT RAISE(ABORT, 'parts are never changed'); END;
 CREATE TRIGGER part_stays BEFORE DELETE ON part BEGIN SELECT RAISE(ABORT, 'parts are only erased'); END;
-CREATE TRIGGER part_once BEFORE INSERT ON part WHEN EXISTS (SELECT 1 FROM part WHERE seq = NEW.seq AND name = NEW.name)
+CREATE TRIGGER part_once BEFORE INSERT ON part WHEN EXISTS (SELECT 1 FROM part WHERE seq = NEW.seq)
     BEGIN SELECT RAISE(FAIL, 'parts are never replaced'); END;
+
+CREATE TABLE node (
+    level INTEGER NOT NULL,      -- from 1: the root of a complete subtree of 256^level leaves
+    n     INTEGER NOT NULL,
+    hash  BLOB NOT NULL,
+    PRIMARY KEY (level, n)
+) WITHOUT ROWID, STRICT;
 
 CREATE TABLE block (
     block   INTEGER PRIMARY KEY,
@@ -47,6 +51,7 @@ CREATE TABLE block (
     data    BLOB NOT NULL        -- zstd
 ) STRICT;
 
+-- One that was erased has block -1 and an empty salt.
 CREATE TABLE event (
     session INTEGER NOT NULL,
     n       INTEGER NOT NULL,
@@ -60,6 +65,7 @@ CREATE TABLE event (
 
 -- Not unique: a forked session names the same archived bytes again (EVID.5).
 CREATE INDEX event_by_id ON event (event);
+CREATE INDEX event_by_block ON event (block);
 
 CREATE TABLE same (
     key   BLOB PRIMARY KEY,      -- keyed digest: means nothing without the trail's digest key
@@ -80,29 +86,42 @@ CREATE TABLE source (
 
 CREATE INDEX source_by_session ON source (session);
 
-CREATE TABLE claim (
-    claim   INTEGER PRIMARY KEY,
-    holder  BLOB NOT NULL,
-    kind    TEXT NOT NULL,
-    origin  TEXT NOT NULL,
-    lineage INTEGER NOT NULL,
-    session INTEGER NOT NULL,
-    said_at INTEGER NOT NULL,
-    tokens  INTEGER NOT NULL
+CREATE TABLE holder (
+    n  INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE
 ) STRICT;
 
-CREATE INDEX claim_by_session ON claim (session);
-
+-- A claim is its first version, the one with tx_from = claim; what never changes of it stands in every version again.
 CREATE TABLE version (
-    claim   INTEGER NOT NULL,
-    tx_from INTEGER NOT NULL,
-    tx_to   INTEGER NOT NULL CHECK (tx_from < tx_to),
-    holder  BLOB NOT NULL,
-    valid   TEXT,                -- JSON list of [start, end); NULL is all of time
+    claim     INTEGER NOT NULL,
+    tx_from   INTEGER NOT NULL,
+    tx_to     INTEGER NOT NULL CHECK (tx_from < tx_to),
+    valid     TEXT,              -- JSON list of [start, end); NULL is all of time
+    holder    INTEGER NOT NULL,
+    kind      TEXT NOT NULL,
+    origin    TEXT NOT NULL,
+    lineage   INTEGER NOT NULL,
+    session   INTEGER NOT NULL,
+    said_at   INTEGER NOT NULL,
+    tokens    INTEGER NOT NULL,
+    subject   TEXT NOT NULL,
+    attribute TEXT NOT NULL,
+    value     TEXT NOT NULL,
     PRIMARY KEY (claim, tx_from)
 ) WITHOUT ROWID, STRICT;
 
-CREATE INDEX version_by_holder ON version (holder, tx_from, tx_to);
+CREATE INDEX version_by_holder ON version (holder, claim, tx_to, kind);
+CREATE INDEX version_by_valid_time ON version (holder, claim) WHERE valid IS NOT NULL;
+CREATE INDEX claim_by_session ON version (session) WHERE claim = tx_from;
+CREATE INDEX claim_by_subject ON version (subject, attribute, holder) WHERE claim = tx_from AND subject <> '';
+
+-- How many claims a holder holds after an entry that opened or closed one: a count as of any point is one search.
+CREATE TABLE held (
+    holder INTEGER NOT NULL,
+    seq    INTEGER NOT NULL,
+    held   INTEGER NOT NULL,
+    PRIMARY KEY (holder, seq)
+) WITHOUT ROWID, STRICT;
 
 CREATE TABLE verdict (
     claim  INTEGER NOT NULL,
@@ -110,6 +129,7 @@ CREATE TABLE verdict (
     seq    INTEGER NOT NULL,
     value  TEXT NOT NULL,
     reason TEXT NOT NULL,
+    judged INTEGER NOT NULL,     -- the entry whose verdict it is
     PRIMARY KEY (claim, axis, seq)
 ) WITHOUT ROWID, STRICT;
 
@@ -128,8 +148,13 @@ CREATE TABLE link (
     newer INTEGER NOT NULL,
     older INTEGER NOT NULL,
     kind  TEXT NOT NULL,
+    tx_to INTEGER NOT NULL,
     PRIMARY KEY (seq, newer, older, kind)
 ) WITHOUT ROWID, STRICT;
+
+CREATE INDEX link_by_kind ON link (kind, seq);
+CREATE INDEX link_by_newer ON link (newer);
+CREATE INDEX link_by_older ON link (older);
 
 CREATE TABLE name (
     seq   INTEGER NOT NULL,
@@ -137,6 +162,7 @@ CREATE TABLE name (
     id    TEXT NOT NULL,
     name  TEXT NOT NULL,
     facts TEXT NOT NULL,
+    tx_to INTEGER NOT NULL,
     PRIMARY KEY (seq, what)
 ) WITHOUT ROWID, STRICT;
 
@@ -146,10 +172,8 @@ CREATE TABLE epoch (
     at    INTEGER NOT NULL
 ) STRICT;
 
-CREATE VIEW claim_text (claim, text) AS
-    SELECT seq, CAST(body AS TEXT) FROM part WHERE name = 'text';
-
+-- The texts of claims, with a word of our own each for the holder and the kind (words_of in log.py): U+E000 and U+E001 begin
+-- those, and no word of a text. The text itself is handed over again when it is taken out.
 CREATE VIRTUAL TABLE words USING fts5 (
-    text, content = 'claim_text', content_rowid = 'claim', tokenize = 'unicode61 remove_diacritics 2', detail = 'none',
-    columnsize = 0
+    text, content = '', tokenize = "unicode61 remove_diacritics 2 tokenchars ''", detail = 'none', columnsize = 0
 );

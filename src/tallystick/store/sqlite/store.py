@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from tallystick.errors import MachineError, NewerFormat, TrailUnreadable, TrailUnwritable
+from tallystick.errors import CanonicalError, MachineError, NewerFormat, TrailLocked, TrailUnreadable, TrailUnwritable
 from tallystick.model.entry import Head, LogName
+from tallystick.model.temporal import END_OF_TIME
 from tallystick.store.presence import is_there
 from tallystick.store.sqlite.connection import (
     LOCK_TIMEOUT_SECONDS,
@@ -21,13 +23,14 @@ from tallystick.store.sqlite.connection import (
     translated,
 )
 from tallystick.store.sqlite.log import SqliteLog
+from tallystick.store.sqlite.reading import SqliteReading, indexed
 from tallystick.store.sqlite.statements import index_made_anew, schema, statements
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _SQL = statements()
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """``PRAGMA user_version`` of the databases; the highest migration that has been applied."""
 
 
@@ -49,6 +52,8 @@ class SqliteStore:
         self._locks = {log: os.path.join(self.location, f"{log}.lock") for log in LogName}
         self._vfs = vfs
         self._timeout = lock_timeout_seconds
+        self._nothing: apsw.Connection | None = None
+        """What a log that was never written reads as."""
         self._readers: dict[LogName, apsw.Connection] = {}
         self._writers: dict[LogName, apsw.Connection] = {}
 
@@ -60,16 +65,18 @@ class SqliteStore:
         return Path(self.location)
 
     @contextmanager
-    def reading(self, log: LogName) -> Iterator[SqliteLog]:
+    def reading(self, log: LogName) -> Iterator[SqliteReading]:
         """See ``protocol.Store``. A log that was never written reads as empty."""
         path = self._path(log)
         connection = self._reader(log) if log in self._readers or is_there(path) else None
         if connection is None:
-            yield SqliteLog(self._empty())
+            if self._nothing is None:
+                self._nothing = self._empty()
+            yield SqliteReading(self._nothing)
             return
         try:
             connection.execute("BEGIN")
-            yield SqliteLog(connection)
+            yield SqliteReading(connection)
         except apsw.Error as error:
             raise translated(error, path) from None
         finally:
@@ -89,6 +96,7 @@ class SqliteStore:
                 connection.execute("BEGIN IMMEDIATE")
                 draft = SqliteLog(connection)
                 yield draft
+                draft.settle()
                 head = draft.head()
                 connection.execute("COMMIT")
                 committed(head)
@@ -106,6 +114,10 @@ class SqliteStore:
             # An I/O error may have rolled back already; a fresh connection starts from what is on disk.
             closed(self._writers.pop(log))
 
+    def opener(self) -> Callable[[], SqliteStore]:
+        """See ``protocol.Store``."""
+        return partial(SqliteStore, self.location, vfs=self._vfs, lock_timeout_seconds=self._timeout)
+
     def check(self, log: LogName) -> list[str]:
         """See ``protocol.Store``: page structure, tables and triggers, and the search index against its texts."""
         path = self._path(log)
@@ -119,7 +131,7 @@ class SqliteStore:
                     return []
                 self._check_version(connection, log)
                 found = [row[0] for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
-                return found or self._check_schema(connection) or self._check_search(path)
+                return found or self._check_schema(connection) or _check_counts(connection) or self._check_search(path)
             finally:
                 closed(connection)
         except apsw.FullError as error:
@@ -149,6 +161,8 @@ class SqliteStore:
         connection = apsw.Connection(path, vfs=self._vfs)
         try:
             connection.set_busy_timeout(int(self._timeout * 1000))
+            connection.create_scalar_function("indexed", _indexed, 4, deterministic=True)
+            connection.execute("PRAGMA temp_store = FILE")
             connection.execute(index_made_anew())
             if connection.execute(_SQL["words_apart"]).fetchone():
                 return ["search index: its words are not those of the texts"]
@@ -167,6 +181,27 @@ class SqliteStore:
             closed(connection)
         return []
 
+    def scrub(self, log: LogName) -> None:
+        """See ``protocol.Store``: the search index merged into one segment, the database written anew, its log emptied."""
+        path = self._path(log)
+        if not is_there(path):
+            return
+        with locked(self._locks[log], self._timeout):
+            connection = self._writer(log)
+            try:
+                connection.set_busy_timeout(int(self._timeout * 1000))
+                connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+                connection.execute("VACUUM")
+                busy, _, _ = next(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+            except apsw.Error as error:
+                raise translated(error, path) from None
+            finally:
+                connection.set_busy_timeout(int(LOCK_TIMEOUT_SECONDS * 1000))
+            if busy:
+                raise TrailLocked(
+                    f"{path}: another process is reading it, so its log still holds what was erased; try again"
+                )
+
     def close(self) -> None:
         """See ``protocol.Store``."""
         for connection in (*self._readers.values(), *self._writers.values()):
@@ -184,6 +219,10 @@ class SqliteStore:
             if self._is_blank(connection, log):
                 closed(connection)
                 return None
+            if self._is_older(connection, log):
+                closed(connection)
+                self._migrate(log)
+                return self._reader(log)
             self._check_version(connection, log)
             self._readers[log] = connection
         return self._readers[log]
@@ -193,9 +232,25 @@ class SqliteStore:
             connection = open_database(self._path(log), write=True, vfs=self._vfs)
             if self._is_blank(connection, log):
                 self._create(connection, log)
+            if self._is_older(connection, log):
+                from tallystick.store.sqlite.migrating import migrate  # Once in the life of a trail.
+
+                try:
+                    migrate(connection, SCHEMA_VERSION)
+                except (apsw.Error, CanonicalError, UnicodeDecodeError) as error:
+                    closed(connection)
+                    raise _not_migrated(error, self._path(log)) from None
             self._check_version(connection, log)
             self._writers[log] = connection
         return self._writers[log]
+
+    def _is_older(self, connection: apsw.Connection, log: LogName) -> bool:
+        return 0 < self._user_version(connection, log) < SCHEMA_VERSION
+
+    def _migrate(self, log: LogName) -> None:
+        """Bring a log that an earlier version wrote to the format of this one; who comes second finds it done."""
+        with locked(self._locks[log], self._timeout):
+            self._writer(log)
 
     def _open_early(self, log: LogName) -> None:
         """Open what is a trail already before the lock is taken, so that nobody who waits for the lock waits for that.
@@ -206,7 +261,7 @@ class SqliteStore:
         if log not in self._readers and not is_in_wal_mode(self._path(log)):
             return
         connection = open_database(self._path(log), write=True, vfs=self._vfs)
-        if self._is_blank(connection, log):
+        if self._is_blank(connection, log) or self._is_older(connection, log):
             closed(connection)
             return
         self._check_version(connection, log)
@@ -253,6 +308,27 @@ class SqliteStore:
             os.makedirs(self.location, mode=0o700, exist_ok=True)
         except OSError as error:
             raise TrailUnwritable(f"{self.location}: {error.strerror}; choose another folder with --trail") from None
+
+
+def _not_migrated(error: Exception, path: str) -> MachineError:
+    if isinstance(error, apsw.FullError | apsw.ReadOnlyError | apsw.PermissionsError):
+        return translated(error, path)
+    said = " ".join(str(error).split())
+    return TrailUnreadable(
+        f"{path}: cannot be brought to the format of this version ({said}); verify with the one that wrote it"
+    )
+
+
+def _indexed(*row: Any) -> str | None:
+    return indexed(*row)
+
+
+def _check_counts(connection: apsw.Connection) -> list[str]:
+    if connection.execute(_SQL["held_apart"], (END_OF_TIME, END_OF_TIME)).fetchone():
+        return ["the counts of claims held are not what the versions of claims come to"]
+    if found := connection.execute(_SQL["versions_apart"]).fetchone():
+        return [f"the versions of c{found[0]} do not say the same of it"]
+    return []
 
 
 def _schema_of(connection: apsw.Connection) -> dict[str, str]:
