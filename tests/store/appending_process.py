@@ -9,15 +9,17 @@ from pathlib import Path
 
 from tallystick.config import entropy
 from tallystick.store.outside import OutsideFolder
+from tallystick.store.postgres import PostgresStore
 from tallystick.store.sqlite import SqliteStore
 from tallystick.testing.store_contract import said
 from tallystick.trail import Trail
 
 
-def append(folder: Path, name: str, count: int) -> None:
+def append(folder: Path, name: str, count: int, url: str) -> None:
     """Append ``count`` claims, each in a write of its own, once ``folder/go`` is there."""
     clock = lambda: time.time_ns() // 1000  # noqa: E731
-    trail = Trail(SqliteStore(folder / "trail"), OutsideFolder(folder / "state"), clock=clock, entropy=entropy)
+    store = PostgresStore(url) if url else SqliteStore(folder / "trail")
+    trail = Trail(store, OutsideFolder(folder / "state"), clock=clock, entropy=entropy)
     (folder / f"{name}.ready").touch()
     while not (folder / "go").exists():
         time.sleep(0.002)
@@ -27,17 +29,17 @@ def append(folder: Path, name: str, count: int) -> None:
     trail.store.close()
 
 
-def main(folder: Path, writers: int, count: int) -> int:
+def main(folder: Path, writers: int, count: int, url: str = "") -> int:
     """Fork the writers before anything is opened, and give the number of those that failed."""
     children = []
     for n in range(writers):
         child = os.fork()
         if child == 0:
-            append(folder, f"w{n}", count)
+            append(folder, f"w{n}", count, url)
             os._exit(0)
         children.append(child)
     return sum(os.waitpid(child, 0)[1] != 0 for child in children)
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))
+    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:]))

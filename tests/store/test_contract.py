@@ -13,6 +13,7 @@ from hypothesis import settings
 from tallystick.errors import TrailUnreadable
 from tallystick.model.entry import LogName
 from tallystick.store.memory import MemoryStore
+from tallystick.store.packing import packed
 from tallystick.store.protocol import Store
 from tallystick.store.sqlite import SqliteStore
 from tallystick.store.sqlite.log import SqliteLog
@@ -69,7 +70,7 @@ class TestSqliteStore(StoreContract):
             for n in range(count):
                 said(appender, f"claim {n}")
         with trail.reading() as rows:
-            before = list(rows.entries()), list(rows.all_parts())
+            before = list(rows.entries()), [(seq, packed(parts)) for seq, parts in rows.parts_between()]
             head, frontier = rows.head(), rows.frontier()
         entries, parts = before
         beyond = [(head.size + n, head.at, row.canon, row.leaf) for n, row in enumerate(entries)]
@@ -77,9 +78,14 @@ class TestSqliteStore(StoreContract):
             pytest.raises(TrailUnreadable, match="contradict"),
             trail.store.writing(LogName.MEMORY, lambda _: None) as draft,
         ):
-            draft.append(entries if what == "entries" else beyond, parts if what == "parts" else [], frontier, head.at)
+            draft.append(
+                entries if what == "entries" else beyond, parts if what == "parts" else [], [], frontier, head.at
+            )
         with trail.reading() as rows:
-            assert (list(rows.entries()), list(rows.all_parts())) == before
+            assert (
+                list(rows.entries()),
+                [(seq, packed(parts)) for seq, parts in rows.parts_between()],
+            ) == before
 
     def test_the_guards_stand_after_a_long_run(self, trail: Trail) -> None:
         """TRAIL.1: within the write that appended a long run, and after it, nothing can be changed or deleted."""

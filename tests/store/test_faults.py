@@ -18,6 +18,9 @@ from tallystick.store.protocol import Selection
 from tallystick.testing.faulty_disk import FAULTS, FaultyDisk
 from tallystick.testing.store_contract import said
 from tallystick.trail import Trail
+from tallystick.workflows.amend import retract
+from tallystick.workflows.cite import cite
+from tallystick.workflows.corrections import affected_answers, mark_corrected
 from tallystick.workflows.recall import recall
 from tallystick.workflows.scoping import Scope
 from tests.store.places import believed, on_disk, reports, take_in, write_session
@@ -38,7 +41,20 @@ def _create(trail: Trail, folder: Path) -> None:
 
 
 def _ask(trail: Trail, folder: Path) -> None:
-    recall(trail, "the first", Scope(("*",)), as_of=None, kinds=None, limit=5)
+    recall(trail, "the first", Scope(("*",)), as_of=None, limit=5)
+
+
+def _first(trail: Trail) -> int:
+    with trail.reading() as rows:
+        return rows.names("actor")[0].seq + 1
+
+
+def _cite(trail: Trail, folder: Path) -> None:
+    cite(trail, "It is the first.", [_first(trail)], [])
+
+
+def _correct(trail: Trail, folder: Path) -> None:
+    retract(trail, _first(trail), "it was not")
 
 
 def _ingest(trail: Trail, folder: Path) -> None:
@@ -59,6 +75,8 @@ DOINGS = (
     Doing("creation", (), _create, 4),
     Doing("append", (_create,), _append, 2),
     Doing("recall", (_create,), _ask, 3),
+    Doing("cite", (_create, _ask), _cite, 3),
+    Doing("correct", (_create, _ask, _cite), _correct, 4),
     Doing("ingest", (_create,), _ingest, 5),
 )
 
@@ -151,12 +169,12 @@ def test_every_write_fails_once(tmp_path: Path, doing: Doing, disk: FaultyDisk) 
 
 
 def _refusal(doing: Doing, trail: Trail, folder: Path) -> str:
-    """The message of the error, if there was one."""
+    """The message of the error, if there was one, or the note that the second log could not be written after the first."""
     try:
         doing.run(trail, folder)
     except MachineError as error:
         return str(error)
-    return ""
+    return next((notice for notice in trail.notices if "not marked yet" in notice), "")
 
 
 def test_the_process_ends_at_every_write(tmp_path: Path, doing: Doing) -> None:
@@ -231,6 +249,7 @@ def _holds_and_completes(
     for log, size in sizes.items():
         assert before[log] <= size <= after[log], when
         # One transaction each but for ingest and recall, which write the trail's own first entries before.
+        # What is corrected is marked in a second one, of the other log.
         assert doing.run in (_ingest, _ask) or size in (before[log], after[log]), when
     again = on_disk(folder, seed=99)
     doing.run(again, folder)
@@ -255,6 +274,43 @@ def test_a_recall_that_cannot_be_logged_gives_no_answer(tmp_path: Path, disk: Fa
     disk.mend()
     trail.store.close()
     assert _sizes(folder)[LogName.ACCESS] == 0
+
+
+def test_an_answer_that_cannot_be_logged_is_bound_to_nothing(tmp_path: Path, disk: FaultyDisk) -> None:
+    """ACCESS.1, 2: where the access log cannot be written, neither the answer nor what it ignored is half kept."""
+    folder = _prepared(tmp_path, DOINGS[3])
+    before = _sizes(folder)
+    trail = on_disk(folder, vfs=disk.name)
+    claim = _first(trail)
+    disk.fail(1, "full", stays=True)
+    with pytest.raises(MachineError, match=r"access\.db: the disk is full"):
+        cite(trail, "It is the first.", [claim], [])
+    disk.mend()
+    assert _sizes(folder) == before
+    _cite(trail, folder)
+    trail.store.close()
+    assert _sizes(folder) == {**before, LogName.ACCESS: before[LogName.ACCESS] + 1}
+
+
+def test_the_marks_of_a_correction_come_later_where_the_disk_is_full(tmp_path: Path, disk: FaultyDisk) -> None:
+    """ACCESS.2: what was corrected stays corrected, the answers are told at once, and marked as soon as that can be written."""
+    folder = _prepared(tmp_path, DOINGS[4])
+    steps, whole, _ = _once_undisturbed(folder, tmp_path, DOINGS[4])
+    waiting = 0
+    for at in range(1, steps + 1, 2):
+        copy = _copied(folder, tmp_path)
+        trail = on_disk(copy, vfs=disk.name)
+        disk.fail(at, "full", stays=True)
+        message = _refusal(DOINGS[4], trail, copy)
+        disk.mend()
+        told = affected_answers(trail, _first(trail))
+        assert bool(told) == (believed(copy) == []), (at, message)
+        if "not marked yet" in message:
+            waiting += 1
+            mark_corrected(trail)
+            assert _sizes(copy) == whole
+        trail.store.close()
+    assert waiting
 
 
 def test_a_head_that_cannot_be_written_down_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
