@@ -78,7 +78,8 @@ def test_by_instant(seq: Ask) -> None:
     for n in range(1, 5):
         at = START + n * HOUR
         assert [seq(iso(instant)) for instant in (at - 1, at, at + 1) if instant <= START + 4 * HOUR][:2] == [n, n + 1]
-    assert seq(iso(START - 1)) == -1
+    with pytest.raises(BadTime, match="before the trail, which begins at"):
+        seq(iso(START - 1))
 
 
 def test_the_future(trail: Trail, clock: Clock, seq: Ask) -> None:

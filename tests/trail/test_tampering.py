@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -15,6 +17,7 @@ from tallystick.log.canonical import entry_bytes, entry_from_bytes, part_digest
 from tallystick.log.merkle import leaf_hash
 from tallystick.model.entry import LogName
 from tallystick.model.temporal import ValidTime
+from tallystick.store.packing import body_of, packed, unpacked, without
 from tallystick.testing.store_contract import said
 from tallystick.trail import Trail
 from tallystick.trail.verifying import Report, verify_log
@@ -51,6 +54,10 @@ def _verified(folder: Path, log: LogName = LogName.MEMORY, against: bytes | None
 def _edit(folder: Path, *statements: str, values: tuple[object, ...] = (), log: str = "memory") -> None:
     """Change the database with its triggers away, and put them back word for word."""
     database = apsw.Connection(str(folder / "trail" / f"{log}.db"))
+    database.create_scalar_function("with_part", _with_part, 4)
+    database.create_scalar_function("without_part", _without_part, 2)
+    database.create_scalar_function("salt_of", lambda *given: _part(*given)[0], 2)
+    database.create_scalar_function("body_of", lambda *given: _part(*given)[1], 2)
     triggers = list(database.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"))
     for name, _ in triggers:
         database.execute(f"DROP TRIGGER {name}")
@@ -59,6 +66,23 @@ def _edit(folder: Path, *statements: str, values: tuple[object, ...] = (), log: 
     for _, sql in triggers:
         database.execute(sql)
     database.close()
+
+
+def _with_part(*given: Any) -> bytes:
+    """``packed`` with one part of a name, salt and body."""
+    data, name, salt, body = given
+    rest = [part for part in unpacked(0, data) if part[0] != name]
+    pieces = [(name, salt.ljust(32, b"\0")[:32], body), *rest]
+    return packed(sorted(pieces))
+
+
+def _without_part(*given: Any) -> bytes:
+    data, name = given
+    return without(0, data, [name])
+
+
+def _part(data: Any, name: Any) -> tuple[bytes, bytes]:
+    return next((salt, body) for each, salt, body in unpacked(0, data) if each == name)
 
 
 def _entries(folder: Path) -> list[bytes]:
@@ -71,14 +95,18 @@ def _entries(folder: Path) -> list[bytes]:
 def _facts(folder: Path) -> list[int]:
     """Seqs of our ten claims."""
     database = apsw.Connection(str(folder / "trail" / "memory.db"))
-    found = [row[0] for row in database.execute("SELECT seq FROM part WHERE CAST(body AS TEXT) LIKE 'fact number _'")]
+    found = [
+        seq
+        for seq, data in database.execute("SELECT seq, packed FROM part")
+        if re.fullmatch(rb"fact number .", body_of(seq, data, "text") or b"")
+    ]
     database.close()
     return sorted(found)[:10]
 
 
-@pytest.mark.parametrize("verb", ["UPDATE entry SET at = at + 1", "DELETE FROM entry", "UPDATE part SET body = x'00'",
+@pytest.mark.parametrize("verb", ["UPDATE entry SET at = at + 1", "DELETE FROM entry", "UPDATE part SET packed = x'00'",
                                   "DELETE FROM part", "INSERT OR REPLACE INTO entry SELECT seq, at, x'00', leaf FROM entry",
-                                  "REPLACE INTO part SELECT seq, name, salt, x'00' FROM part"])  # fmt: skip
+                                  "REPLACE INTO part SELECT seq, x'00' FROM part"])  # fmt: skip
 def test_the_engine_refuses_changes(folder: Path, verb: str) -> None:
     """TRAIL.1: UPDATE, DELETE and REPLACE of entries and parts are refused by the engine itself."""
     database = apsw.Connection(str(folder / "trail" / "memory.db"))
@@ -104,13 +132,15 @@ ENTRY_EDITS = {
     "doubled": "UPDATE entry SET (canon, leaf) = (SELECT canon, leaf FROM entry WHERE seq = {seq} + 1) WHERE seq = {seq}",
     "given another leaf hash": "UPDATE entry SET leaf = zeroblob(32) WHERE seq = {seq}",
     "emptied": "UPDATE entry SET canon = x'' WHERE seq = {seq}",
-    "given another part": "INSERT INTO part VALUES ({seq}, 'quote', zeroblob(32), x'78')",
-    "robbed of a part": "DELETE FROM part WHERE seq = {seq} AND name = 'text'",
-    "given another text": "UPDATE part SET body = CAST('fact number 99' AS BLOB) WHERE seq = {seq} AND name = 'text'",
-    "given another salt": "UPDATE part SET salt = zeroblob(32) WHERE seq = {seq} AND name = 'text'",
-    "given a short salt": "UPDATE part SET salt = x'00' WHERE seq = {seq} AND name = 'text'",
-    "given the text of another": "UPDATE part SET (salt, body) = (SELECT salt, body FROM part WHERE seq = {seq} + 1 AND"
-    " name = 'text') WHERE seq = {seq} AND name = 'text'",
+    "given another part": "UPDATE part SET packed = with_part(packed, 'quote', zeroblob(32), x'78') WHERE seq = {seq}",
+    "robbed of a part": "UPDATE part SET packed = without_part(packed, 'text') WHERE seq = {seq}",
+    "robbed of all parts": "DELETE FROM part WHERE seq = {seq}",
+    "given parts that are cut": "UPDATE part SET packed = substr(packed, 1, 50) WHERE seq = {seq}",
+    "given another text": "UPDATE part SET packed = with_part(packed, 'text', salt_of(packed, 'text'),"
+    " CAST('fact number 99' AS BLOB)) WHERE seq = {seq}",
+    "given another salt": "UPDATE part SET packed = with_part(packed, 'text', zeroblob(32), body_of(packed, 'text'))"
+    " WHERE seq = {seq}",
+    "given the text of another": "UPDATE part SET packed = (SELECT packed FROM part WHERE seq = {seq} + 1) WHERE seq = {seq}",
 }  # fmt: skip
 
 
@@ -143,7 +173,7 @@ def test_an_inserted_entry_is_named(folder: Path) -> None:
 def test_a_part_of_no_entry_is_named(folder: Path) -> None:
     """TRAIL.7: a part under a seq that no entry has."""
     size = len(_entries(folder))
-    _edit(folder, "INSERT INTO part VALUES (?, 'text', zeroblob(32), x'78')", values=(size + 4,))
+    _edit(folder, "INSERT INTO part SELECT ?, packed FROM part LIMIT 1", values=(size + 4,))
     assert _verified(folder).bad[0].seq == size + 4
 
 
@@ -154,7 +184,7 @@ def test_an_entry_rewritten_with_everything_that_follows_from_it(folder: Path) -
     salt, body = b"s" * 32, b"fact number 99"
     parts = tuple((name, part_digest(salt, body) if name == "text" else digest) for name, digest in entry.parts)
     canon = entry_bytes(entry._replace(parts=parts))
-    _edit(folder, f"UPDATE part SET salt = ?, body = ? WHERE seq = {seq} AND name = 'text'", values=(salt, body))
+    _edit(folder, f"UPDATE part SET packed = with_part(packed, 'text', ?, ?) WHERE seq = {seq}", values=(salt, body))
     _edit(folder, f"UPDATE entry SET canon = ?, leaf = ? WHERE seq = {seq}", values=(canon, leaf_hash(canon)))
     report = _verified(folder)
     assert report.checkpoint == "forked"
@@ -162,16 +192,16 @@ def test_an_entry_rewritten_with_everything_that_follows_from_it(folder: Path) -
 
 
 VIEW_EDITS = {
-    "claim kind": ("UPDATE claim SET kind = 'rule' WHERE claim = {6}", 6),
-    "claim deleted": ("DELETE FROM claim WHERE claim = {6}", 6),
-    "claim inserted": ("INSERT INTO claim SELECT {6} - 1000, holder, kind, origin, lineage, session, said_at, tokens FROM claim"
-                       " WHERE claim = {6}", None),
+    "claim kind": ("UPDATE version SET kind = 'rule' WHERE claim = {6}", 6),
+    "claim deleted": ("DELETE FROM version WHERE claim = {6}", 6),
+    "claim inserted": ("INSERT INTO version SELECT {6} - 1000, {6} - 1000, tx_to, valid, holder, kind, origin, lineage, session,"
+                       " said_at, tokens, subject, attribute, value FROM version WHERE claim = {6}", None),
     "belief ended": ("UPDATE version SET tx_to = {8} WHERE claim = {6}", 8),
     "belief begun later": ("UPDATE version SET tx_from = tx_from + 1 WHERE claim = {6}", 6),
-    "belief in another's memory": ("UPDATE version SET holder = zeroblob(16) WHERE claim = {6}", 6),
+    "belief in another's memory": ("UPDATE version SET holder = 1 - holder WHERE claim = {6}", 6),
     "valid time": ("UPDATE version SET valid = '[[0,1]]' WHERE claim = {6}", 6),
     "verdict": ("UPDATE verdict SET value = 'verbatim', reason = 'trust me' WHERE claim = {3}", None),
-    "verdict inserted": ("INSERT INTO verdict VALUES ({6}, 'derivation', {6}, 'verbatim', '')", 6),
+    "verdict inserted": ("INSERT INTO verdict VALUES ({6}, 'derivation', {6}, 'verbatim', '', {6})", 6),
     "retraction's touch": ("DELETE FROM touch WHERE claim = {4}", None),
     "link": ("DELETE FROM link WHERE kind = 'contradicts'", None),
     "name": ("UPDATE name SET name = 'project:elsewhere' WHERE name = 'project:here'", None),

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from hashlib import sha256
 from typing import NamedTuple
 
-from tallystick.beliefs import Effects, asks, effects, make_ready
+from tallystick.beliefs import make_ready
 from tallystick.errors import MachineError, TrailUnreadable
-from tallystick.log.canonical import check_fields, encode, entry_bytes, part_digest
+from tallystick.log.canonical import check_fields, encode, entry_bytes
 from tallystick.log.merkle import leaf_hash
 from tallystick.model.entry import FORMAT, Entry, EntryKind, Head, LogName
 from tallystick.model.temporal import DAY, Instant
+from tallystick.store.folding import fold_into
 from tallystick.store.outside import KnownHead, Outside
-from tallystick.store.protocol import EntryTuple, PartTuple, Reading, Store, Writing
+from tallystick.store.packing import Packed, packed
+from tallystick.store.protocol import EntryTuple, Reading, Store, Writing
 
+SEAL = "seal"
+"""Fact of a log: keyed digest of its size and root, made in the write that made them."""
 EARLIEST_CLOCK: Instant = 1_735_689_600_000_000
 """2025-01-01T00:00:00Z: a clock before this was never set, since no trail is older."""
 FAR_AHEAD: Instant = DAY
@@ -23,6 +28,8 @@ FAR_AHEAD: Instant = DAY
 FLUSH_ENTRIES = 512
 """What a processor keeps near: with eight times as many the fold has to fetch again what the hashing had just written."""
 
+_SHAPES = 256
+"""Of entries whose fields were looked at and are not again."""
 _SALTS_AT_FIRST, _SALTS_AT_ONCE = 8, 256
 """A remembered line needs four; an ingest, a million."""
 
@@ -61,6 +68,8 @@ class Trail:
         self._actor = actor
         self._id = ""
         self._met: dict[LogName, _Met] = {}
+        self._noted = False
+        """Whether it is known outside that this trail lies where it does."""
         self.notices: list[str] = []
         """What was found at the start of a write that its owner should know (TRAIL.5)."""
 
@@ -80,12 +89,32 @@ class Trail:
             TrailUnreadable: the log is not the one it is known to have been (TRAIL.8); ``checked=False`` reads it all the
                 same, for those who are to say what is wrong.
         """
+        if checked:
+            self._refuse_exchanged()
         # The head is read first: what is committed after it can only make the log longer than it says.
         known = self.outside.read_head(self.id, log) if checked and self.id else None
         with self.store.reading(log) as rows:
             if known is not None:
-                _refuse_rollback(known, rows.head(), self.store.location, log)
+                head = rows.head()
+                _refuse_rollback(known, head, self.store.location, log)
+                if head.size > known.size:
+                    self._refuse_unsealed(rows, log, head)
             yield rows
+
+    def _refuse_exchanged(self) -> None:
+        """Whatever lies here, it is the trail that did before, where it is known which that was (TRAIL.8)."""
+        if self._noted:
+            return
+        if why := exchanged(self):
+            raise TrailUnreadable(f"{self.store.location}: {why}; restore it, or `tally doctor --accept-head`")
+        self._noted = bool(self._id) and self.outside.known_at(self.store.location) == self._id
+
+    def _refuse_unsealed(self, rows: Reading, log: LogName, head: Head) -> None:
+        """What was added since the known head is ours where it was sealed with the trail's key (TRAIL.8, 10)."""
+        if self.outside.seal(rows.meta("trail"), log, head.size, head.root) not in (None, rows.meta(SEAL)):
+            raise TrailUnreadable(
+                f"{self.store.location}: the {log} log was added to without the trail's key; run `tally verify`, then restore"
+            )
 
     @contextmanager
     def writing(self, log: LogName = LogName.MEMORY) -> Iterator[Appender]:
@@ -100,6 +129,7 @@ class Trail:
                 pass
         if log is LogName.MEMORY:
             make_ready()
+        self._refuse_exchanged()
         known = self._id
         if known:
             self.outside.require_keys(known)
@@ -116,8 +146,12 @@ class Trail:
                     met = _met(appender.rows, actor)
                 yield appender
                 appender.flush()
+                seal_log(self.outside, self._id, log, rows)
             if met is not None:
                 self._met[log] = met
+            if not self._noted:
+                self.outside.note_at(self.store.location, self._id)
+                self._noted = True
         except BaseException:
             self._id = known  # A new trail's id went with its first write, and another process may make the trail now.
             raise
@@ -157,10 +191,25 @@ class Trail:
         head = rows.head()
         _refuse_rollback(known, head, self.store.location, log)
         if head.size > known.size:
+            self._refuse_unsealed(rows, log, head)
             more = head.size - known.size
             self.notices.append(
                 f"an earlier command stopped after committing {more} entries of the {log} log; none was lost"
             )
+
+
+def exchanged(trail: Trail) -> str:
+    """What is wrong where another trail, or none, lies where one was; empty where nothing is."""
+    known = trail.outside.known_at(trail.store.location)
+    if not known or known == trail.id:
+        return ""
+    return f"{f'trail {trail.id} lies' if trail.id else 'nothing is left'} where trail {known} was"
+
+
+def seal_log(outside: Outside, trail: str, log: LogName, rows: Writing) -> None:
+    """Keep with a log, in the write that brings it there, that it was brought to where it stands with the trail's key."""
+    head = rows.head()
+    rows.set_meta(SEAL, outside.seal(trail, log, head.size, head.root) or "")
 
 
 def _met(rows: Reading, actor: str) -> _Met | None:
@@ -197,7 +246,8 @@ class Appender:
         self._actor = ""
         self._entries: list[tuple[Entry, Mapping[str, bytes]]] = []
         self._entry_rows: list[EntryTuple] = []
-        self._parts: list[PartTuple] = []
+        self._parts: list[Packed] = []
+        self._checked: set[tuple[str, ...]] = set()
         head = rows.head()
         self._frontier = rows.frontier()
         self.size = head.size
@@ -257,11 +307,12 @@ class Appender:
         """
         seq, at = self.size, self.at
         bodies = parts or {}
-        digests = []
+        digests: list[tuple[str, str]] = []
+        kept: list[tuple[str, bytes, bytes]] = []
         for name in sorted(bodies):
             salt, body = self._salts.pop() if self._salts else self.salt(), bodies[name]
-            self._parts.append((seq, name, salt, body))
-            digests.append((name, part_digest(salt, body)))
+            kept.append((name, salt, body))
+            digests.append((name, sha256(salt + body).hexdigest()))
         entry = _entry(
             (
                 self._trail,
@@ -278,11 +329,18 @@ class Appender:
                 FORMAT,
             )
         )
-        check_fields(entry)
+        # What most entries repeat is looked at once: references, and names with a number in them, differ from entry to entry.
+        shape = kind, holder, self._actor, *bodies
+        if refs or xrefs or shape not in self._checked:
+            check_fields(entry)
+            if len(self._checked) < _SHAPES and not refs and not xrefs:
+                self._checked.add(shape)
         canon = entry_bytes(entry)
         leaf = leaf_hash(canon)
         self._frontier.append(leaf)
         self._entry_rows.append((seq, at, canon, leaf))
+        if kept:
+            self._parts.append((seq, packed(kept)))
         self._entries.append((entry, bodies))
         self.size = seq + 1
         if len(self._entries) >= FLUSH_ENTRIES:
@@ -304,14 +362,6 @@ class Appender:
         entries, self._entries = self._entries, []
         rows, self._entry_rows = self._entry_rows, []
         parts, self._parts = self._parts, []
-        self._rows.append(rows, parts, self._frontier, self.at)
-        made: Effects = []
-        texts: list[tuple[int, str]] = []
-        for entry, bodies in entries:
-            if made and asks(entry):
-                self._rows.apply(made, texts)
-                made, texts = [], []
-            made.extend(effects(entry, bodies, self._rows))
-            if "text" in bodies:
-                texts.append((entry.seq, bodies["text"].decode("utf-8", "replace")))
-        self._rows.apply(made, texts)
+        nodes, self._frontier.completed = self._frontier.completed, []
+        self._rows.append(rows, parts, nodes, self._frontier, self.at)
+        fold_into(self._rows, entries)

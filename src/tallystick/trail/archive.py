@@ -159,26 +159,22 @@ class ArchiveReader:
         """The bytes of an archived record.
 
         Raises:
-            TrailUnreadable: its block is missing or damaged.
+            TrailUnreadable: its block is missing or damaged, or it was erased.
         """
+        if is_erased(row):
+            raise TrailUnreadable(f"archived event {row.event} was erased")
         if row.block != self._block:
-            try:
-                data = self._rows.block(row.block)
-                if not 0 <= zstandard.frame_content_size(data) <= LARGEST_BLOCK:
-                    raise TrailUnreadable(f"archive block {row.block} does not say how large it is; run `tally verify`")
-                self._data = zstandard.ZstdDecompressor().decompress(data)
-            except zstandard.ZstdError:
-                raise TrailUnreadable(f"archive block {row.block} is damaged; run `tally verify`") from None
+            self._data = unpacked(row.block, self._rows.block(row.block))
             self._block = row.block
         return self._data[row.offset : row.offset + row.length]
 
     def event(self, event: str) -> Event | None:
-        """An archived event by id; None where it is not in the archive."""
+        """An archived event by id; None where it is not in the archive, or was erased."""
         row = self._rows.event(event)
-        return event_from_record(self.record(row)) if row else None
+        return None if row is None or is_erased(row) else event_from_record(self.record(row))
 
     def session(self, session: int, as_of: int | None = None) -> Iterator[tuple[str, Event]]:
-        """``(event id, event)`` of a session as it happened, whatever order its files were read in.
+        """``(event id, event)`` of a session as it happened, whatever order its files were read in; what was erased is left out.
 
         With ``as_of`` only what had been observed by that entry.
 
@@ -192,12 +188,44 @@ class ArchiveReader:
             stretches.append((self._began(session, first, stop), first, stop))
         for _, first, stop in sorted(stretches):
             for row in self._rows.session_events(session, first, stop):
-                yield row.event, event_from_record(self.record(row))
+                if not is_erased(row):
+                    yield row.event, event_from_record(self.record(row))
 
     def _began(self, session: int, first: int, stop: int) -> int:
         rows = self._rows.session_events(session, first, stop)
-        times = (event_from_record(self.record(row)).at for row in rows)
+        times = (event_from_record(self.record(row)).at for row in rows if not is_erased(row))
         return next((at for at in times if at is not None), -1)
+
+
+def is_erased(row: ArchivedEvent) -> bool:
+    """Whether nothing but the place of an archived event is left (ERASE.2)."""
+    return row.block < 0
+
+
+def unpacked(block: int, data: bytes) -> bytes:
+    """The records of a block, one behind the other.
+
+    Raises:
+        TrailUnreadable: it is damaged.
+    """
+    try:
+        if not 0 <= zstandard.frame_content_size(data) <= LARGEST_BLOCK:
+            raise TrailUnreadable(f"archive block {block} does not say how large it is; run `tally verify`")
+        return zstandard.ZstdDecompressor().decompress(data)
+    except zstandard.ZstdError:
+        raise TrailUnreadable(f"archive block {block} is damaged; run `tally verify`") from None
+
+
+def repacked(whole: bytes, kept: Iterable[tuple[int, int]]) -> tuple[bytes, list[tuple[int, int]]]:
+    """A block of nothing but the records at the places ``(offset, length)`` of another's, and their (old, new) offsets."""
+    pieces: list[bytes] = []
+    moved: list[tuple[int, int]] = []
+    size = 0
+    for offset, length in sorted(set(kept)):
+        pieces.append(whole[offset : offset + length])
+        moved.append((offset, size))
+        size += length
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(b"".join(pieces)), moved
 
 
 def manifests(rows: Reading, session: int, as_of: int | None = None) -> list[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ _COARSE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?\Z")
 _ZONED = re.compile(r"(\S+[T ]\S+) ([A-Za-z_]+/[A-Za-z_/+-]+)\Z")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_COARSEST_FIRST = ("year", "month", "day", "second")
 EXPECTED = "expected ISO 8601 with a zone, such as 2026-05-01T12:00:00Z or '2026-05-01 12:00 Europe/Berlin'"
 
 
@@ -37,12 +39,23 @@ def parse_instant(text: str) -> tuple[Instant, tuple[str, ...]]:
     return (moment - _EPOCH) // _MICROSECOND, ()
 
 
+def parse_moment(text: str, zone: str = "") -> Instant:
+    """An instant, or where a bare year, month or day begins in ``zone``, which is UTC where it is empty.
+
+    Beyond what a valid time can state it is the first or last instant that one can: nothing begins or ends out there.
+
+    Raises:
+        BadTime: see ``parse_instant``; or no such zone.
+    """
+    return min(max(_bound(text, zone)[0], START_OF_TIME), END_OF_TIME - 1)
+
+
 def _zone(name: str) -> ZoneInfo:
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # 10 ms; hardly anybody types a zone's name
 
     try:
         return ZoneInfo(name)
-    except ZoneInfoNotFoundError:
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         raise BadTime(f"{name!r}: no such time zone; {EXPECTED}") from None
 
 
@@ -58,14 +71,19 @@ def _local(naive: datetime, zone: ZoneInfo) -> tuple[Instant, tuple[str, ...]]:
     return instant, flags
 
 
-def parse_valid(start: str | None, end: str | None) -> ValidTime:
+def parse_valid(start: str | None, end: str | None, zone: str = "") -> ValidTime:
     """Valid time from what was typed: dates keep their precision, and half-open ends mean "until then, not including it".
 
+    Bare dates are read in ``zone``, which is UTC where it is empty.
+
     Raises:
-        BadTime: a naive time, or a start that is not before the end.
+        BadTime: a naive time, no such zone, or a start that is not before the end.
     """
-    first, _, start_precision, flags = _bound(start) if start else (START_OF_TIME, 0, "", ())
-    last, _, end_precision, more = _bound(end) if end else (END_OF_TIME, 0, "", ())
+    first, start_precision, flags = _bound(start, zone) if start else (START_OF_TIME, "", ())
+    last, end_precision, more = _bound(end, zone) if end else (END_OF_TIME, "", ())
+    for said, bound in ((start, first), (end, last)):
+        if said and not START_OF_TIME < bound < END_OF_TIME:
+            raise BadTime(f"{said!r} is too far off: a valid time begins and ends in the years 1685 to 2254")
     if first >= last:
         raise BadTime(f"valid from {start} to {end}: the start must come before the end")
     words = " … ".join(filter(None, (start, end)))
@@ -73,25 +91,28 @@ def parse_valid(start: str | None, end: str | None) -> ValidTime:
         (Interval(first, last),),
         bool(start),
         bool(end),
-        start_precision or end_precision or "unknown",
+        min(filter(None, (start_precision, end_precision)), key=_COARSEST_FIRST.index, default="unknown"),
         words,
         (*flags, *more),
+        zone if {start_precision, end_precision} - {"", "second"} else "",
     )
 
 
-def _bound(text: str) -> tuple[Instant, Instant, str, tuple[str, ...]]:
-    """(first microsecond, first after, precision, flags) of a bound; dates are read in UTC."""
+def _bound(text: str, zone: str) -> tuple[Instant, str, tuple[str, ...]]:
+    """(first microsecond, precision, flags) of a bound; dates are read in a zone, or in UTC where none is named."""
     coarse = _COARSE.match(text.strip())
     if not coarse:
         instant, flags = parse_instant(text)
-        return instant, instant + 1, "second", flags
+        return instant, "second", flags
     year, month, day = coarse.groups()
     try:
-        begin = datetime(int(year), int(month or 1), int(day or 1), tzinfo=UTC)
-    except ValueError:
+        begin = datetime(int(year), int(month or 1), int(day or 1))
+        instant, flags = (
+            _local(begin, _zone(zone)) if zone else ((begin.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND, ())
+        )
+    except (ValueError, OverflowError):
         raise BadTime(f"{text!r} is not a date; {EXPECTED}") from None
-    instant = (begin - _EPOCH) // _MICROSECOND
-    return instant, instant, "day" if day else "month" if month else "year", ()
+    return instant, "day" if day else "month" if month else "year", flags
 
 
 def iso(instant: Instant) -> str:
@@ -100,3 +121,8 @@ def iso(instant: Instant) -> str:
         return ""
     moment = _EPOCH + timedelta(microseconds=instant)
     return moment.isoformat(timespec="microseconds" if instant % 1_000_000 else "seconds").replace("+00:00", "Z")
+
+
+def periods(valid: Iterable[Interval]) -> list[dict[str, str | None]]:
+    """Valid time as people read it: ``from`` (in it) and ``to`` (not in it any more) of each interval, None where it is open."""
+    return [{"from": iso(each.start) or None, "to": iso(each.end) or None} for each in valid]

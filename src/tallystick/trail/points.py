@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tallystick.errors import BadTime, ProofError, UsageError
-from tallystick.log.merkle import Frontier, leaf_hash
+from tallystick.errors import BadTime, ProofError, TrailUnreadable, UsageError
+from tallystick.log.merkle import frontier_at
 from tallystick.model.entry import LogName
 from tallystick.model.temporal import START_OF_TIME
 from tallystick.store.outside import check_signature, key_name, origin
 from tallystick.store.protocol import Reading
 from tallystick.trail.appending import Trail
+
+if TYPE_CHECKING:
+    from tallystick.log.checkpoint import Checkpoint
 
 
 class Point(NamedTuple):
@@ -47,35 +50,72 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
         if instant > now:
             raise BadTime(f"--as-of {as_of} is later than now ({iso(now)}); nothing is believed yet at that time")
         seq = rows.seq_at(instant)
+        if seq < 0 < size:
+            first = next(row.at for row in rows.entries(0, 1))
+            raise BadTime(f"--as-of {as_of} is before the trail, which begins at {iso(first)}")
     return Point(seq, next((row.at for row in rows.entries(seq, seq + 1)), START_OF_TIME))
+
+
+def named_instant(as_of: str | None) -> int | None:
+    """The instant that ``as_of`` names, microseconds UTC; None where it names a seq, a checkpoint file, or nothing.
+
+    Raises:
+        BadTime: naive, or not a time at all.
+    """
+    if as_of is None or as_of.isdecimal() or os.path.isfile(as_of):
+        return None
+    from tallystick.trail.instants import parse_instant
+
+    return parse_instant(as_of)[0]
 
 
 def _checkpoint_seq(trail: Trail, rows: Reading, as_of: str, log: LogName) -> int:
     from pathlib import Path
 
+    try:
+        note = Path(as_of).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{as_of}: {error.strerror}") from None
+    return checkpoint_in(trail, rows, note, as_of, log).size - 1
+
+
+def checkpoint_in(trail: Trail, rows: Reading, data: bytes, name: str, log: LogName) -> Checkpoint:
+    """What a signed checkpoint of this log says; ``name`` is what a message calls it.
+
+    Raises:
+        UsageError: it is not of this log, was not signed by this trail's key where that is known, or the log's entries are
+            not the ones it was signed over, or are fewer.
+    """
     from tallystick.log.checkpoint import parse, verify
 
-    path = Path(as_of)
     mine = rows.meta("trail")
     try:
-        note = parse(path.read_bytes())
-        if note.checkpoint.origin != origin(mine, log):
-            raise UsageError(f"{path}: a checkpoint of {note.checkpoint.origin}, this log is {origin(mine, log)}")
+        note = parse(data)
+        stated = note.checkpoint
+        if stated.origin != origin(mine, log):
+            raise UsageError(f"{name}: a checkpoint of {stated.origin}, this log is {origin(mine, log)}")
         public = trail.outside.public_key(mine)
         if public is not None:
             verify(note, key_name(mine), public, check_signature(public))
-    except (ProofError, OSError) as error:
-        raise UsageError(f"{path}: {error}") from None
-    size = note.checkpoint.size
-    if root_at(rows, size) != note.checkpoint.root:
+    except ProofError as error:
+        raise UsageError(f"{name}: {error}") from None
+    there = rows.head().size
+    if stated.size > there:
+        raise UsageError(f"{name}: a checkpoint of {stated.size} entries, and the log has {there}; run `tally verify`")
+    if root_at(rows, stated.size) != stated.root:
         raise UsageError(
-            f"{path}: the trail's first {size} entries do not have the checkpoint's root; run `tally verify`"
+            f"{name}: the trail's first {stated.size} entries do not have the checkpoint's root; run `tally verify`"
         )
-    return size - 1
+    return stated
 
 
 def root_at(rows: Reading, size: int) -> bytes:
-    """Root of the tree over the first ``size`` entries, or over all where there are fewer."""
-    frontier = Frontier()
-    frontier.extend(leaf_hash(row.canon) for row in rows.entries(0, size))
-    return frontier.root()
+    """Root of the tree over the first ``size`` entries, or over all where there are fewer.
+
+    Raises:
+        TrailUnreadable: hashes that are kept for it are missing.
+    """
+    try:
+        return frontier_at(min(size, rows.head().size), rows.nodes).root()
+    except ProofError as error:
+        raise TrailUnreadable(f"the tree of the log: {error}; run `tally verify`") from None

@@ -2,39 +2,36 @@
 
 Nothing here believes a stored figure: the tree is built from the entries, the views are folded anew, and the head is
 compared with what was written down outside. Problems are values; the first one in order of seq is the answer.
+
+A long log is checked by several processes first, each a stretch of it; if anything does not hold, one walk over all of it says
+what. Memory does not grow with the log.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from functools import partial
-from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from threading import Thread
 from typing import NamedTuple
 
-import msgspec
-
-from tallystick.beliefs import Effects, asks, effects
-from tallystick.errors import CanonicalError, ProofError, TrailUnreadable
-from tallystick.log.canonical import check_fields, decode, is_digest, is_id
+from tallystick.beliefs import Effects
+from tallystick.errors import ProofError, TrailUnreadable
+from tallystick.log.canonical import is_id
 from tallystick.log.checkpoint import Note, parse, verify
-from tallystick.log.merkle import EMPTY_ROOT, Frontier, leaf_hash
-from tallystick.model.entry import FORMAT, Entry, EntryKind, LogName
-from tallystick.model.temporal import START_OF_TIME
-from tallystick.store.memory import Views
-from tallystick.store.outside import KnownHead, check_signature, key_name, origin
-from tallystick.store.protocol import VIEWS, EntryRow, PartRow, Reading
-from tallystick.trail.appending import Trail
+from tallystick.log.merkle import EMPTY_ROOT
+from tallystick.model.entry import LogName
+from tallystick.store.outside import KnownHead, Outside, check_signature, key_name, origin
+from tallystick.store.protocol import VIEWS, Reading, Store
+from tallystick.trail.appending import SEAL, Trail, exchanged
 from tallystick.trail.archive import ArchiveReader, commits, manifest_digests
-from tallystick.trail.differences import first_difference
-
-_KINDS = frozenset(EntryKind)
-_PAST_THE_LAST = 2**63
-"""Beyond every seq that a store can hold."""
+from tallystick.trail.fingerprints import BUCKET, Sums, Tagged, first_difference, of_effects, of_view
+from tallystick.trail.stretches import walked
+from tallystick.trail.walking import Walk
 
 
 class Bad(NamedTuple):
@@ -56,37 +53,15 @@ class Report(NamedTuple):
     ``truncated`` | ``older_copy`` | ``forked`` | ``bad_signature`` | ``unreadable``"""
     unknown_kinds: int
     """Entries of kinds or formats from a newer version: kept and verified, without effect on belief (TRAIL.9)."""
+    since: int = 0
+    """Entries before these were taken as an earlier verify found them."""
+    frontier: tuple[bytes, ...] = ()
+    """Of the tree over all entries: what a later verify goes on from."""
 
     @property
     def sound(self) -> bool:
         """Whether everything holds."""
         return not self.bad
-
-
-class _Fields(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
-    """An entry as its JSON has it, in the order in which it has it."""
-
-    actor: str
-    at: int
-    clock: int
-    holder: str = ""
-    kind: str
-    log: str
-    parts: dict[str, str]
-    refs: list[int]
-    seq: int
-    trail: str
-    v: int
-    xrefs: dict[str, list[int]] = {}
-
-
-class _NewerFields(_Fields, forbid_unknown_fields=False):
-    """An entry of a newer format."""
-
-
-_decoder = msgspec.json.Decoder(_Fields)
-_lenient = msgspec.json.Decoder(_NewerFields)
-_encode = msgspec.json.Encoder().encode
 
 
 def verify_log(
@@ -96,18 +71,23 @@ def verify_log(
 
     ``progress`` is called with the number of entries read, every thousand.
     """
-    checking = _beside(partial(trail.store.check, log))
     with trail.reading(log, checked=False) as rows:
-        walk = _Walk(rows, log)
-        heads = _known_heads(trail, walk.identify(_ids(trail)), log, against)
-        walk.wanted = {head.size for head in heads if isinstance(head, KnownHead)}
-        walk.all(progress)
-        state, why = _compare(heads, walk)
+        checking = _beside(partial(trail.store.check, log))
+        whole = Whole(rows, log)
+        heads = known_heads(trail, whole.identify(_ids(trail)), log, against)
+        whole.walk.wanted = frozenset(head.size for head in heads if isinstance(head, KnownHead))
+        whole.all(trail.store, progress)
+        whole.sealed(trail.outside, heads)
+        state, why = compare(heads, whole)
+        whole.in_place(trail)
     if why:
-        walk.found(walk.size if state in ("truncated", "older_copy") else -1, why)
+        whole.walk.found(whole.walk.size if state in ("truncated", "older_copy") else -1, why)
     engine = [Bad(-1, " ".join(found.split())) for found in checking.result()]
-    bad = sorted(walk.bad, key=lambda each: (each.seq < 0, each.seq)) + engine
-    return Report(log, walk.size, walk.frontier.root(), tuple(bad), state, walk.unknown)
+    bad = sorted(map(Bad._make, whole.walk.bad), key=lambda each: (each.seq < 0, each.seq)) + engine
+    walk = whole.walk
+    return Report(
+        log, walk.size, walk.frontier.root(), tuple(bad), state, walk.unknown, frontier=tuple(walk.frontier.nodes)
+    )
 
 
 def _beside(work: Callable[[], list[str]]) -> Future[list[str]]:
@@ -134,261 +114,196 @@ def _ids(trail: Trail) -> set[str]:
     return {each for each in found if is_id(each)}
 
 
-class _Walk:
-    """One pass over a log, gathering what does not hold."""
+class Whole:
+    """All of a log, in one pass and in one process."""
 
     def __init__(self, rows: Reading, log: LogName) -> None:
         self.rows = rows
         self.log = log
         self.trail = ""
-        self.size = 0
-        self.frontier = Frontier()
-        self.wanted: set[int] = set()
-        self.roots: dict[int, bytes] = {}
         self.stopped = False
-        self.bad: list[Bad] = []
-        self.unknown = 0
-        self._views = Views()
-        self._at = START_OF_TIME
-        self._manifests: dict[int, list[tuple[int, bytes]]] = {}
+        self.sums = Sums(os.urandom(32))
+        self.walk = Walk(rows, log, "", self.sums)
 
-    def found(self, seq: int, what: str) -> None:
-        """Note a problem; the first thousand are kept."""
-        if len(self.bad) < 1000:
-            self.bad.append(Bad(seq, what))
-
-    def all(self, progress: Callable[[int], None]) -> None:
+    def all(self, store: Store, progress: Callable[[int], None]) -> None:
         """Everything. A stage that the damage does not let finish is reported at the entry it had come to."""
-        self.stopped = not self._finishes(lambda: self.entries(progress), "entries")
-        self._finishes(self.head, "head")
-        for view in VIEWS:
-            self._finishes(partial(self.view, view), f"view {view!r}")
-        self._finishes(self.archive, "archive")
+        apart = self._apart(store, progress) if not self.walk.bad else None
+        if apart is not None:
+            self.walk = apart
+        else:
+            self.stopped = not self.finishes(lambda: self.walk.walk(None, progress), "entries")
+        self.finishes(self.erasures, "erasures")
+        self.finishes(self.head, "head")
+        self.finishes(self.nodes, "subtrees")
+        if apart is None:
+            self.finishes(self.views, "views")
+        self.finishes(self.archive, "archive")
 
-    def _finishes(self, stage: Callable[[], None], name: str) -> bool:
+    def _apart(self, store: Store, progress: Callable[[int], None]) -> Walk | None:
+        """What several processes make of a long log: None where they find anything, or cannot be had."""
+        try:
+            return walked(self.rows, store, self.log, self.walk.wanted, progress)
+        except Exception:
+            return None  # Whatever it was, the walk that follows says what is wrong.
+
+    def finishes(self, stage: Callable[[], None], name: str) -> bool:
         """Whether damaged bytes let a stage finish: they can make any of our readers or the engine's fail in any way."""
         try:
             stage()
         except Exception as error:
-            reached = self.size if name == "entries" else -1
-            self.found(reached, f"the {name} cannot be read from here on: {type(error).__name__}: {_one_line(error)}")
+            reached = self.walk.size if name == "entries" else -1
+            what = f"the {name} cannot be read from here on: {type(error).__name__}: {_one_line(error)}"
+            self.walk.found(reached, what)
             return False
         return True
 
     def identify(self, ids: set[str]) -> str:
         """Settle what log this is, and of which trail; ``ids`` are those that the trail's logs state."""
-        self._finishes(self._identify, "facts")
+        self.finishes(self._identify, "facts")
         if len(ids) > 1:
-            self.found(-1, f"the logs belong to different trails: {', '.join(sorted(ids))}")
+            self.walk.found(-1, f"the logs belong to different trails: {', '.join(sorted(ids))}")
         return self.trail if is_id(self.trail) else min(ids, default="")
 
     def _identify(self) -> None:
-        self.trail = self.rows.meta("trail")
+        self.trail = self.walk.trail = self.rows.meta("trail")
         if self.rows.meta("log") not in ("", self.log):
-            self.found(-1, f"the file says that it holds another log ({self.rows.meta('log')!r})")
+            self.walk.found(-1, f"the file says that it holds another log ({self.rows.meta('log')!r})")
 
-    def entries(self, progress: Callable[[int], None]) -> None:
-        """Every entry: canonical, in order, its parts as committed; the tree and the views grow on the way."""
-        parts = _Grouped(self.rows.all_parts())
-        made: Effects = []
-        for row in self.rows.entries():
-            bodies, extra = parts.take(row.seq)
-            for seq in extra:
-                self.found(seq, "a part of an entry that is not there")
-            entry = self._entry(row)
-            leaf = leaf_hash(row.canon)
-            if leaf != row.leaf:
-                self.found(row.seq, "the entry is not the one that was appended: its leaf hash is another")
-            self.frontier.append(leaf)
-            self.size += 1
-            if self.size in self.wanted:
-                self.roots[self.size] = self.frontier.root()
-            if entry is not None:
-                made = self._fold(entry, bodies, made)
-            if self.size % 1000 == 0:
-                progress(self.size)
-        self._views.add(made)
-        for seq in parts.rest():
-            self.found(seq, "a part of an entry that is not there")
-
-    def _entry(self, row: EntryRow) -> Entry | None:
-        if row.seq != self.size:
-            self.found(self.size, f"entry {self.size} is missing; the next one is {row.seq}")
-            self.size = row.seq
-        try:
-            entry = _read(row.canon)
-        except CanonicalError as error:
-            self.found(row.seq, str(error))
-            return None
-        facts = entry.seq, entry.log, entry.trail, entry.at
-        in_time = entry.at >= self._at or entry.kind == EntryKind.CLOCK_REPAIRED
-        if facts != (row.seq, self.log, self.trail, row.at) or not in_time:
-            self._misfit(entry, row, in_time=in_time)
-        self._at = entry.at
-        return entry._replace(seq=row.seq)
-
-    def _misfit(self, entry: Entry, row: EntryRow, *, in_time: bool) -> None:
-        wrong = [
-            name
-            for name, holds in (
-                ("seq", entry.seq == row.seq),
-                ("log", entry.log == self.log),
-                ("trail id", entry.trail == self.trail),
-                ("time column", entry.at == row.at),
-                ("time, which went back", in_time),
-            )
-            if not holds
-        ]
-        self.found(row.seq, f"the entry's {', '.join(wrong)} does not fit")
-
-    def _fold(self, entry: Entry, found: list[PartRow], made: Effects) -> Effects:
-        committed = dict(entry.parts)
-        bodies: dict[str, bytes] = {}
-        for _, name, salt, body in found:
-            digest = committed.pop(name, None)
-            if digest is None:
-                self.found(entry.seq, f"part {name!r} is not one of the entry's")
-            elif len(salt) != 32 or sha256(salt + body).hexdigest() != digest:
-                self.found(entry.seq, f"part {name!r} is not what the entry commits to")
-            bodies[name] = body
-        for name, digest in committed.items():
-            what = "is missing and no entry says that it was erased" if is_digest(digest) else "has a damaged digest"
-            self.found(entry.seq, f"part {name!r} {what}")
-        if entry.kind not in _KINDS or entry.v > FORMAT:
-            self.unknown += 1
-        if entry.kind == EntryKind.OBSERVED and entry.refs:
-            self._manifests.setdefault(entry.refs[0], []).append((entry.seq, bodies.get("manifest", b"")))
-        if made and asks(entry):
-            self._views.add(made)
-            made = []
-        made.extend(effects(entry, bodies, self._views))
-        return made
+    def erasures(self) -> None:
+        """What is missing was erased, and what was erased is missing (ERASE.1)."""
+        walk = self.walk
+        for seq, names in sorted(walk.missing.items()):
+            for name in sorted(names - walk.erased.get(seq, set())):
+                walk.found(seq, f"part {name!r} is missing and no entry says that it was erased")
+        for seq, names in sorted(walk.erased.items()):
+            for name in sorted(names - walk.missing.get(seq, set())):
+                walk.found(seq, f"part {name!r} was erased and is there again")
 
     def head(self) -> None:
         """The head row against what the entries come to."""
-        head = self.rows.head()
-        if head.size != self.size or head.root != self.frontier.root():
-            self.found(
-                min(head.size, self.size) if head.size != self.size else -1,
-                f"the head says {head.size} entries and another root than the {self.size} found",
+        head, walk = self.rows.head(), self.walk
+        if head.size != walk.size or head.root != walk.frontier.root():
+            walk.found(
+                min(head.size, walk.size) if head.size != walk.size else -1,
+                f"the head says {head.size} entries and another root than the {walk.size} found",
             )
-        elif head.at != self._at or head.epoch != len(self._views.epochs):
-            self.found(self.size - 1, "the head's time or epoch is not that of the last entry")
+        elif head.at != walk.at or head.epoch != walk.epochs:
+            walk.found(walk.size - 1, "the head's time or epoch is not that of the last entry")
 
-    def view(self, view: str) -> None:
-        """One view against the fold."""
-        seq = first_difference(view, self._views.rows(view), self.rows.rows(view))
-        if seq is not None:
-            self.found(seq, f"view {view!r} is not what the entries say")
+    def nodes(self) -> None:
+        """The subtrees that proofs are made of."""
+        for level, n, digest in self.walk.frontier.completed:
+            if self.rows.nodes(level, n, n + 1) != [digest]:
+                self.walk.found(-1, f"subtree {n} of level {level} is not the one that the entries make")
+        for level in range(1, 8):
+            due = self.walk.size >> (8 * level)
+            if self.rows.nodes(level, due, 2**62):
+                self.walk.found(-1, f"there are more subtrees of level {level} than the entries make")
+
+    def views(self) -> None:
+        """The views against the fold; no row is due to an entry that is not there."""
+        kept = Sums(self.sums.key)
+        for view in VIEWS:
+            beyond: list[int] = []
+            kept.add(of_view(view, self.rows.rows(view), self.walk.size, beyond.append))
+            for seq in beyond[:1]:
+                self.walk.found(seq, f"view {view!r} is not what the entries say")
+        for view, bucket in sorted(self.sums.differ(kept).items()):
+            apart = first_difference(self._folded(view, bucket), self._kept(view, bucket))
+            self.walk.found(-1 if apart is None else apart, f"view {view!r} is not what the entries say")
+        if [row[0] for row in self.rows.rows("epoch")] != list(range(1, self.walk.epochs + 1)):
+            self.walk.found(-1, "view 'epoch' is not numbered in order")
+
+    def _folded(self, view: str, bucket: int) -> Iterator[Tagged]:
+        """What the entries of a bucket come to in one view."""
+        again = Walk(self.rows, self.log, self.trail, Sums(b""), bucket * BUCKET)
+        made: Effects = []
+        again.effects = made.extend
+        again.walk((bucket + 1) * BUCKET)
+        return (row for row in of_effects(made) if row[1] == view)
+
+    def _kept(self, view: str, bucket: int) -> Iterator[Tagged]:
+        source = {"ending": ("link", "name")}.get(view, (view,))
+        rows = (row for each in source for row in of_view(each, self.rows.rows(each), self.walk.size))
+        return (row for row in rows if row[1] == view and row[0] // BUCKET == bucket)
+
+    def sealed(self, outside: Outside, heads: Collection[KnownHead | str]) -> None:
+        """Whether who made the log come to this had the trail's key; not asked where the key is not there, or nothing is.
+
+        A log of a version that did not seal is taken as long as nothing was added since its head was written down.
+        """
+        walk, kept = self.walk, self.rows.meta(SEAL)
+        if not walk.size or (
+            not kept and any(isinstance(head, KnownHead) and head.size == walk.size for head in heads)
+        ):
+            return
+        if outside.seal(self.trail, self.log, walk.size, walk.frontier.root()) not in (None, kept):
+            walk.found(-1, "what the log comes to was not written with the trail's key: its seal is another")
+
+    def in_place(self, trail: Trail) -> None:
+        """Whether the trail that lies here is the one that did before."""
+        if why := exchanged(trail):
+            self.walk.found(-1, why)
 
     def archive(self) -> None:
         """Every archived event against the manifests, and no event that none of them names."""
-        committed = self._committed()
+        observed: dict[int, list[int]] = {}
+        for session, seq in self.walk.observed:
+            observed.setdefault(session, []).append(seq)
         reader = ArchiveReader(self.rows)
-        for row in self.rows.events():
-            seq, digest = committed.pop((row.session, row.n), (-1, b""))
-            try:
-                holds = commits(row, reader.record(row), digest)
-            except TrailUnreadable as error:
-                self.found(seq, f"archived event {row.event} cannot be read: {error}")
-                continue
-            if not holds:
-                self.found(seq, f"archived event {row.event} is not one that was observed")
-        for (session, n), (seq, _) in committed.items():
-            self.found(seq, f"archived event {n} of session {session} is missing")
-
-    def _committed(self) -> dict[tuple[int, int], tuple[int, bytes]]:
-        """(session, n) of each archived event → (seq of the entry that observed it, its digest)."""
-        found: dict[tuple[int, int], tuple[int, bytes]] = {}
-        for session, manifests in self._manifests.items():
-            for seq, manifest in manifests:
-                try:
-                    first, digests = manifest_digests(manifest)
-                except (ValueError, KeyError, TypeError):
-                    self.found(seq, "the manifest of the session's events is damaged")
+        for session, rows in groupby(self.rows.events(), itemgetter(0)):
+            committed = self._committed(observed.pop(session, []))
+            for row in rows:
+                seq, digest = committed.pop(row.n, (-1, b""))
+                erased = (session, row.n) in self.walk.erased_events
+                if row.block < 0 or erased:
+                    if not erased:
+                        self.walk.found(seq, f"archived event {row.event} is gone and no entry says that it was erased")
+                    elif row.block >= 0:
+                        self.walk.found(seq, f"archived event {row.event} was erased and is there again")
                     continue
-                found.update({(session, n): (seq, digest) for n, digest in enumerate(digests, first)})
+                try:
+                    holds = commits(row, reader.record(row), digest)
+                except TrailUnreadable as error:
+                    self.walk.found(seq, f"archived event {row.event} cannot be read: {error}")
+                    continue
+                if not holds:
+                    self.walk.found(seq, f"archived event {row.event} is not one that was observed")
+            self._not_there(session, committed)
+        for session, seqs in observed.items():
+            self._not_there(session, self._committed(seqs))
+
+    def _not_there(self, session: int, committed: dict[int, tuple[int, bytes]]) -> None:
+        for n, (seq, _) in committed.items():
+            self.walk.found(seq, f"archived event {n} of session {session} is missing")
+
+    def _committed(self, observed: Collection[int]) -> dict[int, tuple[int, bytes]]:
+        """Number of an archived event of one session → (seq of the entry that observed it, its digest)."""
+        found: dict[int, tuple[int, bytes]] = {}
+        for seq in observed:
+            manifest = next((part.body for part in self.rows.parts(seq) if part.name == "manifest"), b"")
+            try:
+                first, digests = manifest_digests(manifest)
+            except (ValueError, KeyError, TypeError):
+                if "manifest" not in self.walk.erased.get(seq, set()):
+                    self.walk.found(seq, "the manifest of the session's events is damaged")
+                continue
+            found.update({n: (seq, digest) for n, digest in enumerate(digests, first)})
         return found
 
     def root_at(self, size: int) -> bytes | None:
         """Root of the first ``size`` entries, which was asked for beforehand; None where there are fewer."""
-        return self.roots.get(size) if size else EMPTY_ROOT
-
-
-class _Grouped:
-    """Parts in order, handed out by entry."""
-
-    def __init__(self, rows: Iterator[PartRow]) -> None:
-        self._groups = groupby(rows, itemgetter(0))
-        self._seq = -1
-        self._parts: list[PartRow] = []
-        self._advance()
-
-    def _advance(self) -> None:
-        self._seq, parts = next(self._groups, (_PAST_THE_LAST, iter(())))
-        self._parts = list(parts)
-
-    def take(self, seq: int) -> tuple[list[PartRow], list[int]]:
-        """The parts of entry ``seq``, and the seqs of parts before it that nobody took."""
-        extra: list[int] = []
-        while self._seq < seq:
-            extra += [self._seq] * len(self._parts)
-            self._advance()
-        if self._seq > seq:
-            return [], extra
-        mine = self._parts
-        self._advance()
-        return mine, extra
-
-    def rest(self) -> list[int]:
-        """Seqs of the parts after the last entry."""
-        _, extra = self.take(_PAST_THE_LAST - 1)
-        return extra
-
-
-def _read(canon: bytes) -> Entry:
-    """The entry, read by a fast decoder and held to be canonical by encoding it again; the digests, by the parts."""
-    try:
-        fields = _known_fields(canon)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise CanonicalError(f"the entry cannot be read: {error}") from None
-    entry = Entry(
-        fields.trail,
-        fields.log,
-        fields.seq,
-        fields.at,
-        fields.clock,
-        fields.kind,
-        fields.actor,
-        fields.holder,
-        tuple(fields.refs),
-        tuple(fields.parts.items()),
-        tuple((log, tuple(seqs)) for log, seqs in fields.xrefs.items()) if fields.xrefs else (),
-        fields.v,
-    )
-    check_fields(entry)
-    if entry.v <= FORMAT and _encode(fields) != canon:
-        raise CanonicalError("the entry is not in canonical form")
-    return entry
-
-
-def _known_fields(canon: bytes) -> _Fields:
-    """The fields that this version knows; a newer format may have others, if it says so and is canonical (TRAIL.9)."""
-    try:
-        return _decoder.decode(canon)
-    except msgspec.ValidationError:
-        fields = _lenient.decode(canon)
-        if fields.v <= FORMAT:
-            raise
-        decode(canon)
-        return fields
+        if not size:
+            return EMPTY_ROOT
+        passed = self.walk.passed.get(size)
+        return passed.root() if passed else None
 
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _known_heads(trail: Trail, trail_id: str, log: LogName, against: bytes | None) -> list[KnownHead | str]:
+def known_heads(trail: Trail, trail_id: str, log: LogName, against: bytes | None) -> list[KnownHead | str]:
     """What is known from elsewhere: the head and the signed checkpoint kept outside, or the checkpoint handed in."""
     public = trail.outside.public_key(trail_id) if trail_id else None
     if against is not None:
@@ -413,30 +328,35 @@ def _signed_head(data: bytes, trail_id: str, log: LogName, public: bytes | None)
     return KnownHead(note.checkpoint.size, note.checkpoint.root)
 
 
-def _compare(known: list[KnownHead | str], walk: _Walk) -> tuple[str, str]:
+def compare(known: list[KnownHead | str], whole: Whole) -> tuple[str, str]:
     """(state, what is wrong) of the log against the heads known from elsewhere; the worst of them counts."""
     state = "none"
     for head in known:
         if isinstance(head, str):
             kind, _, why = head.partition(": ")
             return kind, why
-        root = walk.root_at(head.size)
-        if root is None and walk.stopped:
+        root = whole.root_at(head.size)
+        if root is None and whole.stopped:
             return "unreadable", ""
         if root is None:
-            return _shorter(head, walk)
+            return _shorter(head, whole)
         if root != head.root:
             same = (
-                "two heads of one size" if head.size == walk.size else "its first entries are not the ones written down"
+                "two heads of one size"
+                if head.size == whole.walk.size
+                else "its first entries are not the ones written down"
             )
             return "forked", f"forked: {same} ({head.size} entries)"
         if state != "matches":
-            state = "matches" if head.size == walk.size else "grown"
+            state = "matches" if head.size == whole.walk.size else "grown"
     return state, ""
 
 
-def _shorter(head: KnownHead, walk: _Walk) -> tuple[str, str]:
+def _shorter(head: KnownHead, whole: Whole) -> tuple[str, str]:
     """Cut off, or an older copy put back: an older copy is whole in itself, down to its views and head row."""
-    if walk.bad:
-        return "truncated", f"truncated: {walk.size} entries are left of {head.size}"
-    return "older_copy", f"an older copy was put back, or the end cut off cleanly: {walk.size} entries of {head.size}"
+    if whole.walk.bad:
+        return "truncated", f"truncated: {whole.walk.size} entries are left of {head.size}"
+    return (
+        "older_copy",
+        f"an older copy was put back, or the end cut off cleanly: {whole.walk.size} entries of {head.size}",
+    )
