@@ -3,68 +3,103 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tallystick import ranking
 from tallystick.language.telling import telling_words
 from tallystick.model.claim import Derivation, Outcome
-from tallystick.ranking import MAX_QUERY_TOKENS, Scored, query_tokens, score
+from tallystick.ranking import MAX_QUERY_TOKENS, candidates, query_tokens, score
 
-found = st.dictionaries(st.integers(0, 500), st.sets(st.integers(0, 5), min_size=1), max_size=20)
+coverages = st.dictionaries(st.integers(0, 500), st.integers(0, 1_000_000), max_size=20)
 standing = st.tuples(st.sampled_from(list(Derivation)), st.sampled_from(list(Outcome)))
+VOCABULARY = ("ash", "birch", "cedar", "date", "elm")
+corpora = st.lists(st.frozensets(st.sampled_from(VOCABULARY), min_size=1), max_size=60)
+queries = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=5, unique=True)
 
 
-def scored(given_found: dict[int, set[int]], opened: int = 1000) -> list[Scored]:
-    return score(given_found, opened, dict.fromkeys(given_found, ("inferred", "none")))
+def searched(corpus: Sequence[frozenset[str]], query: Sequence[str], as_of: int | None = None) -> dict[int, int]:
+    """Candidates of a query over a corpus whose texts are claims 0, 1, 2 … as of a point."""
+    last = len(corpus) - 1 if as_of is None else as_of
+    said = dict(enumerate(corpus[: last + 1]))
+
+    def newest(tokens: Sequence[Sequence[str]]) -> list[int]:
+        return [n for n in reversed(said) if all(not said[n].isdisjoint(forms) for forms in tokens)][: ranking.EACH]
+
+    return dict(candidates([(word,) for word in query], last, newest, lambda claims: {n: said[n] for n in claims}))
 
 
-@given(found, st.data())
-def test_an_order_without_ties(hits: dict[int, set[int]], data: st.DataObject) -> None:
+@given(coverages, st.data())
+def test_an_order_without_ties(coverage: dict[int, int], data: st.DataObject) -> None:
     """TIME.3: the order is total and depends on nothing but what is handed in, in whatever order that is."""
-    trust = {claim: data.draw(standing) for claim in hits}
-    order = score(hits, 1000, trust)
-    assert {each.claim for each in order} == set(hits)
+    trust = {claim: data.draw(standing) for claim in coverage}
+    order = score(coverage, trust)
+    assert {each.claim for each in order} == set(coverage)
     assert order == sorted(order, key=lambda each: (-each.score, -each.claim))
-    assert score(dict(reversed(hits.items())), 1000, dict(reversed(trust.items()))) == order
+    assert score(dict(reversed(coverage.items())), dict(reversed(trust.items()))) == order
 
 
-@given(found, st.data())
-def test_only_what_is_held_is_scored(hits: dict[int, set[int]], data: st.DataObject) -> None:
-    """TIME.4: what was opened and is not held weighs in the rarity of words and is never an item."""
-    held = {claim for claim in hits if data.draw(st.booleans())}
-    order = score(hits, 1000, dict.fromkeys(held, ("inferred", "none")))
-    whole = {each.claim: each.score for each in scored(hits)}
-    assert {each.claim: each.score for each in order} == {claim: whole[claim] for claim in held}
+@given(coverages, st.data())
+def test_only_what_is_held_is_scored(coverage: dict[int, int], data: st.DataObject) -> None:
+    """TIME.4: what was opened and is not held is never an item, and changes the score of none."""
+    held = {claim for claim in coverage if data.draw(st.booleans())}
+    order = score(coverage, dict.fromkeys(held, ("inferred", "none")))
+    assert {each.claim: each.score for each in order} == {claim: coverage[claim] for claim in held}
 
 
-@given(found)
-def test_more_of_the_query_is_never_worse(hits: dict[int, set[int]]) -> None:
-    """A claim that holds everything another holds, and more, stands at least as high."""
-    place = {each.claim: each.score for each in scored(hits)}
-    for one in hits:
-        for other in hits:
-            if hits[one] > hits[other]:
-                assert place[one] >= place[other]
+@given(corpora, queries, st.integers(0, 59))
+def test_what_comes_later_changes_nothing(corpus: list[frozenset[str]], query: list[str], as_of: int) -> None:
+    """TIME.3: the candidates at a point, and their order, are the same whatever was said after it."""
+    as_of = min(as_of, len(corpus) - 1)
+    assert list(searched(corpus, query, as_of).items()) == list(searched(corpus[: as_of + 1], query).items())
+
+
+@given(corpora, queries)
+def test_more_of_the_query_is_never_worse(corpus: list[frozenset[str]], query: list[str]) -> None:
+    """Everything that holds a word of the query is found, and a claim that holds more of it stands at least as high."""
+    place = searched(corpus, query)
+    assert set(place) == {n for n, said in enumerate(corpus) if not said.isdisjoint(query)}
+    for one, other in product(place, place):
+        if corpus[one] & set(query) > corpus[other] & set(query):
+            assert place[one] >= place[other]
+
+
+@given(corpora, queries)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_few_are_looked_at_and_the_best_are_found(
+    monkeypatch: pytest.MonkeyPatch, corpus: list[frozenset[str]], query: list[str]
+) -> None:
+    """TIME.3: where words are common, the newest claim that holds the whole query is among the best all the same."""
+    monkeypatch.setattr(ranking, "EACH", 3)
+    place = searched(corpus, query)
+    whole = [n for n, said in enumerate(corpus) if said >= set(query)]
+    if whole:
+        assert max(whole) == next(iter(place))
+    for claim, points in place.items():
+        if corpus[claim] >= set(query):
+            assert points >= 999_990
 
 
 def test_rare_words_weigh_more() -> None:
     """A word that few claims hold counts for more than one that is everywhere."""
-    hits = {claim: {0} for claim in range(50)} | {99: {1}}
-    assert scored(hits)[0].claim == 99
+    corpus = [frozenset({"ash"})] * 50 + [frozenset({"birch"})] + [frozenset({"ash"})] * 9
+    assert next(iter(searched(corpus, ["ash", "birch"]))) == 50
 
 
 def test_trust_decides_between_equals() -> None:
     """CARRY.4: among equals a verbatim claim stands above an inferred one, a contradicted one last; the newer breaks ties."""
     trust = {1: ("inferred", "none"), 2: ("verbatim", "none"), 3: ("verbatim", "contradicted"), 4: ("inferred", "none")}
-    assert [each.claim for each in score({n: {0} for n in trust}, 100, trust)] == [2, 4, 1, 3]
+    assert [each.claim for each in score(dict.fromkeys(trust, 500_000), trust)] == [2, 4, 1, 3]
 
 
 @pytest.mark.parametrize("verdict", [("", ""), ("verbatim", "proven"), ("quoted", "none")])
 def test_a_verdict_of_a_newer_version(verdict: tuple[str, str]) -> None:
     """TRAIL.9: a verdict that this version does not know counts for nothing and stops nothing."""
-    assert [each.claim for each in score({1: {0}}, 10, {1: verdict})] == [1]
+    assert [each.claim for each in score({1: 500_000}, {1: verdict})] == [1]
 
 
 @given(st.text())

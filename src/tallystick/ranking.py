@@ -1,20 +1,28 @@
 """Orders what a search found by values that are fixed at the point asked about, so that asking again gives the same (TIME.3).
 
-The weight of a word is its rarity among the claims that had been opened by then; an engine's own BM25 is not used, since
-it changes with every later append. Scores are whole millionths.
+The weight of a word is its rarity among what had been said by then; an engine's own BM25 is not used, since it changes with
+every later append. Of each word the newest ``EACH`` claims at or before the point are looked at: which those are never changes
+any more, and a search costs no more in a trail of millions. A word that more claims hold is as rare as it is among them.
+Scores are whole millionths.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from tallystick.language.telling import STOP_WORDS, plain_words
 from tallystick.model.claim import Derivation, Outcome
 
-METHOD = "coverage-idf/1"
+METHOD = "coverage-idf/2"
 MAX_QUERY_TOKENS = 32
+EACH = 1000
+"""Claims that are looked at for one word, and for several common ones together."""
+CHECKED = 300
+"""Claims whose words are read to see which common words they hold."""
+_LEFT_OUT_ONE_BY_ONE = 8
+"""Common words up to which those that all but one of them are in are looked for too."""
 
 # Keyed by plain words: a verdict of a newer version, which has none of these, counts for nothing (TRAIL.9).
 _TRUST: dict[str, int] = {Derivation.VERBATIM: 50_000}
@@ -38,27 +46,79 @@ def query_tokens(query: str) -> list[tuple[str, ...]]:
     return [_forms(word) for word in telling[:MAX_QUERY_TOKENS]]
 
 
-def score(found: Mapping[int, set[int]], opened: int, trust: Mapping[int, tuple[str, str]]) -> list[Scored]:
-    """Order claims by how much of the query they hold, best first; the newer claim first where scores are equal.
+def candidates(
+    tokens: Sequence[Sequence[str]],
+    as_of: int,
+    newest: Callable[[Sequence[Sequence[str]]], list[int]],
+    words_of: Callable[[Sequence[int]], Mapping[int, frozenset[str]]],
+) -> Mapping[int, int]:
+    """Claim → how much of the query it holds, in millionths; best first, the newer one first where they are equal.
 
-    ``found`` is claim → indexes of query words it holds, over all claims ever opened by the point; ``opened`` how many
-    entries there were; ``trust`` the (derivation, outcome) of those that are held at the point, which alone are scored.
+    ``newest`` gives the newest ``EACH`` claims at or before the point that hold all tokens it is handed, newest first;
+    ``words_of`` the words of claims.
     """
-    frequency: dict[int, int] = {}
-    for hits in found.values():
-        for index in hits:
-            frequency[index] = frequency.get(index, 0) + 1
-    weight = {index: round(1_000_000 * math.log(1 + opened / count)) for index, count in frequency.items()}
+    first = {index: newest([forms]) for index, forms in enumerate(tokens)}
+    first = {index: claims for index, claims in first.items() if claims}
+    weight = {index: _weight(claims, as_of) for index, claims in first.items()}
     total = sum(weight.values()) or 1
+    holds: dict[int, set[int]] = {}
+    for index, claims in first.items():
+        for claim in claims:
+            holds.setdefault(claim, set()).add(index)
+    common = {index: claims[-1] for index, claims in first.items() if len(claims) >= EACH}
+    for together in _together(sorted(common, key=lambda index: (-weight[index], index))):
+        for claim in newest([tokens[index] for index in together]):
+            holds.setdefault(claim, set()).update(together)
+    _settle_common(holds, common, weight, tokens, words_of)
+    found = {claim: sum(weight[index] for index in held) * 1_000_000 // total for claim, held in holds.items()}
+    return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0])))
+
+
+def _weight(claims: Sequence[int], as_of: int) -> int:
+    """Of a word, from the newest claims that hold it: all of them, or as many as were looked at."""
+    looked_through = as_of + 1 if len(claims) < EACH else as_of + 1 - claims[-1]
+    return round(1_000_000 * math.log(1 + looked_through / len(claims)))
+
+
+def _together(common: Sequence[int]) -> list[tuple[int, ...]]:
+    """Sets of common words that claims are looked for which hold all of them: all, the rarest ones, all but one."""
+    sets = [tuple(common[:count]) for count in range(len(common), 1, -1)]
+    if 2 < len(common) <= _LEFT_OUT_ONE_BY_ONE:
+        sets += [tuple(each for each in common if each != left) for left in common]
+    return list(dict.fromkeys(tuple(sorted(each)) for each in sets))
+
+
+def _settle_common(
+    holds: dict[int, set[int]],
+    common: Mapping[int, int],
+    weight: Mapping[int, int],
+    tokens: Sequence[Sequence[str]],
+    words_of: Callable[[Sequence[int]], Mapping[int, frozenset[str]]],
+) -> None:
+    """Find out which common words older claims hold: of those that can become best, by reading them.
+
+    ``common`` is word → the oldest claim that was looked at for it; of every newer claim it is known whether it holds it.
+    """
+
+    def unsure(claim: int) -> list[int]:
+        return [index for index, oldest in common.items() if claim < oldest and index not in holds[claim]]
+
+    open_ones = {claim: found for claim in holds if (found := unsure(claim))}
+    at_best = {claim: sum(weight[index] for index in (*holds[claim], *found)) for claim, found in open_ones.items()}
+    best = sorted(open_ones, key=lambda claim: (-at_best[claim], -claim))[:CHECKED]
+    for claim, words in words_of(best).items():
+        holds[claim].update(index for index in open_ones[claim] if not words.isdisjoint(tokens[index]))
+
+
+def score(coverage: Mapping[int, int], trust: Mapping[int, tuple[str, str]]) -> list[Scored]:
+    """Order claims by how much of the query they hold and how far they are to be trusted, best first; then the newer first.
+
+    ``trust`` is the (derivation, outcome) of those that are held at the point, which alone are scored.
+    """
     scored = [
-        Scored(
-            claim,
-            sum(weight[index] for index in found[claim]) * 1_000_000 // total
-            + _TRUST.get(derivation, 0)
-            + _OUTCOME.get(outcome, 0),
-        )
+        Scored(claim, coverage[claim] + _TRUST.get(derivation, 0) + _OUTCOME.get(outcome, 0))
         for claim, (derivation, outcome) in trust.items()
-        if claim in found
+        if claim in coverage
     ]
     return sorted(scored, key=lambda each: (-each.score, -each.claim))
 
