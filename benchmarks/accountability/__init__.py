@@ -1,1 +1,1 @@
-"""Whether the trail keeps its word: every byte flipped, processes killed."""
+"""Whether the trail keeps its word: every byte flipped, processes killed, a public suite of attacks."""

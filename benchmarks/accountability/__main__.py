@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from benchmarks.accountability import flips, kills
+from benchmarks.accountability.agmi import suite
 
 STRIDE = 23
 KILLS = 200
@@ -14,7 +15,10 @@ SEED = 7
 
 
 def main() -> None:
-    """Flip one byte in ``STRIDE``, kill ``KILLS`` ingests, print, keep. ``flips 1`` alone flips every byte."""
+    """Flip one byte in ``STRIDE``, kill ``KILLS`` ingests, run a public suite of attacks, print, keep.
+
+    ``flips 1`` alone flips every byte.
+    """
     date = time.strftime("%Y-%m-%d", time.gmtime())
     result = {
         "date": date,
@@ -22,6 +26,7 @@ def main() -> None:
         "command": "python -m benchmarks.accountability",
         "flips": flips.run(STRIDE),
         "kills": kills.run(KILLS, SEED),
+        "agmi": suite.run(),
     }
     text = json.dumps(result, indent=2) + "\n"
     print(text, end="")

@@ -75,7 +75,7 @@ def build(folder: Path, session: Path) -> Trail:
         with trail.writing() as appender:
             appender.add(EntryKind.RECONFIRMED, {"facets": json.dumps({"said_at": size}).encode()}, refs=[made[0]])
     for query in ("the cache in Oslo", "tests", "nothing at all"):
-        recall(trail, query, EVERYONE, as_of=None, kinds=None, limit=3)
+        recall(trail, query, EVERYONE, as_of=None, limit=3)
     for log in (LogName.MEMORY, LogName.ACCESS):
         trail.seal(log)
     return trail
@@ -96,7 +96,8 @@ def read_memory(trail: Trail, claims: list[int]) -> str:
         for seq in (-1, 9, 20, 33, ENTRIES - 1):
             told += [rows.believed(Selection(seq)), rows.count(Selection(seq))]
         told.append(rows.believed(Selection(ENTRIES - 1, holders[-1:], ("fact",), valid_at=2 * DAY)))
-        told.extend(rows.matching(query_tokens(query), ENTRIES - 1) for query in ("cache Oslo", "tests pass", "port"))
+        for query in ("cache Oslo", "tests pass", "port"):
+            told += [rows.newest([token], Selection(ENTRIES - 1), ENTRIES) for token in query_tokens(query)]
         told.extend(rows.links(ENTRIES, kind) for kind in ("contradicts", "revises"))
         told.extend(rows.seq_at(instant) for instant in (0, SetClock().now))
         told.append(_briefed(rows))
@@ -120,6 +121,8 @@ class _MemoryAlone:
         self.location = store.location
         self.writing = store.writing
         self.check = store.check
+        self.scrub = store.scrub
+        self.opener = store.opener
         self.close = store.close
 
     def reading(self, log: LogName) -> AbstractContextManager[Reading]:
@@ -157,7 +160,7 @@ def places_of(folder: Path, log: LogName, data: bytes) -> list[Place]:
     found = []
     with trail.reading(log) as rows:
         pieces = [(row.seq, piece) for row in rows.entries() for piece in (row.canon, row.leaf)]
-        pieces += [(part.seq, piece) for part in rows.all_parts() for piece in (part.salt, part.body)]
+        pieces += [(seq, piece) for seq, parts in rows.parts_between() for _, *pair in parts for piece in pair]
     trail.store.close()
     for seq, piece in pieces:
         start = data.find(piece)
