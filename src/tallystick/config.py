@@ -23,6 +23,7 @@ class Places(NamedTuple):
     """The folders of one installation."""
 
     trail: str | os.PathLike[str]
+    """A folder, or the URL of a database (``is_database``)."""
     state: str | os.PathLike[str]
     """Keys, heads and checkpoints; outside the trail on purpose."""
 
@@ -31,17 +32,20 @@ def places(trail: str | None, environ: Mapping[str, str]) -> Places:
     """``--trail``, else ``$TALLY_TRAIL``, else the user's data folder; ``$TALLY_STATE``, else the user's state folder.
 
     Raises:
-        UsageError: the trail is the address of a database, which this version does not know, or a folder is in the home of
-            nobody.
+        UsageError: a folder is in the home of nobody.
     """
     chosen = trail or environ.get("TALLY_TRAIL")
-    if chosen and chosen.startswith(("postgresql://", "postgres://")):
-        raise UsageError("a trail at postgresql://…: PostgreSQL comes with a later version; give a folder")
     state = environ.get("TALLY_STATE")
+    where = chosen if chosen and is_database(chosen) else _folder(chosen) if chosen else None
     return Places(
-        _folder(chosen) if chosen else os.path.join(user_folder("data", environ), "trail"),
+        where or os.path.join(user_folder("data", environ), "trail"),
         _folder(state) if state else user_folder("state", environ),
     )
+
+
+def is_database(trail: str | os.PathLike[str]) -> bool:
+    """Whether a trail is given by the URL of a database, and not by a folder."""
+    return isinstance(trail, str) and trail.startswith(("postgresql://", "postgres://"))
 
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tallystick.config import Places, entropy, person_name, project_of
+from tallystick.config import Places, entropy, is_database, person_name, project_of
 from tallystick.errors import UsageError
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
 from tallystick.store.outside import OutsideFolder
@@ -18,6 +18,7 @@ from tallystick.trail.appending import Trail
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tallystick.store.protocol import Store
     from tallystick.transcripts.protocol import Adapter
     from tallystick.workflows.demo import Stage
     from tallystick.workflows.ingest import Tools
@@ -58,9 +59,17 @@ def lock_timeout(environ: Mapping[str, str]) -> float:
 
 
 def open_trail(where: Places, actor: str = "tally") -> Trail:
-    """The trail in a folder. Nothing is made before the first write."""
-    store = SqliteStore(where.trail, lock_timeout_seconds=lock_timeout(os.environ))
+    """The trail in a folder or a database. Nothing is made before the first write."""
+    store = _store(where.trail, lock_timeout(os.environ))
     return Trail(store, OutsideFolder(where.state), clock=clock, entropy=entropy, actor=actor)
+
+
+def _store(trail: str | os.PathLike[str], timeout_seconds: float) -> Store:
+    if is_database(trail):
+        from tallystick.store.postgres import PostgresStore  # A driver and 60 ms that a folder does without.
+
+        return PostgresStore(os.fspath(trail), lock_timeout_seconds=timeout_seconds)
+    return SqliteStore(trail, lock_timeout_seconds=timeout_seconds)
 
 
 def adapters() -> tuple[Adapter, ...]:

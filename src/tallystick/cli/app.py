@@ -18,16 +18,25 @@ COMMANDS = {
     "ingest": "Read transcripts, certify what they say, and append it.",
     "brief": "Print the briefing for the next session.",
     "recall": "Search what is believed; the question is logged.",
+    "cite": "Keep which claims an answer used.",
+    "answers": "List answers, and what became of what they cited.",
+    "context": "Print the exact bytes that an answer was given.",
     "remember": "Keep one claim, verified like any other.",
     "quote": "Check whether a quote stands in a session.",
     "outcome": "Check whether an outcome has a witness in a session.",
     "why": "Show where a claim comes from, its evidence read again.",
     "replay": "List what was believed at a point.",
+    "diff": "What happened between two points.",
     "revise": "Replace a claim: a correction, or a change in the world.",
     "retract": "Stop holding a claim.",
     "undo": "Take back one entry's effect.",
+    "register": "Say that an attribute has one value at a time.",
+    "join": "Say that two holders are one.",
+    "forget": "Erase from every place, with a report.",
     "verify": "Recompute the whole trail from bytes.",
     "checkpoint": "Print the signed checkpoint of a log.",
+    "prove": "Write a proof that a claim's entry stands in the log.",
+    "verify-bundle": "Check a proof or a proved replay offline.",
     "export": "Write a trail as JSON lines.",
     "import": "Read an exported trail, byte for byte.",
     "doctor": "Is everything found, reachable, sound, current?",
@@ -46,7 +55,8 @@ class LazyGroup(click.Group):
         """The command, loaded now."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"tallystick.cli.commands.{cmd_name.replace('import', 'import_')}")
+        stem = "import_" if cmd_name == "import" else cmd_name.replace("-", "_")
+        module = importlib.import_module(f"tallystick.cli.commands.{stem}")
         command: click.Command | Command = module.command
         return clicked(command) if isinstance(command, Command) else command
 

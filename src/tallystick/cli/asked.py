@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tallystick.cli.saying import complain, say
+from tallystick.cli.saying import as_said, complain, say_exactly
 from tallystick.config import person_name, places, project_here
 from tallystick.errors import UsageError
 from tallystick.plugins import open_trail
@@ -28,10 +28,13 @@ class Asked(NamedTuple):
 
     def show(self, document: dict[str, Any], human: Callable[[], str]) -> None:
         """One JSON document, or the human view."""
+        say_exactly(self.form(document, human))
+
+    def form(self, document: dict[str, Any], human: Callable[[], str]) -> str:
+        """What ``show`` prints, to its last line feed: for what is kept before it is shown, and then said exactly so."""
         if self.as_json:
-            sys.stdout.write(_encodable(document) + "\n")
-        else:
-            say(human().rstrip("\n"))
+            return _encodable(document) + "\n"
+        return as_said(human().rstrip("\n") + "\n")
 
 
 def answered(
@@ -108,6 +111,19 @@ def claim_id(text: str) -> int:
             f"{shortened!r} is not a claim id; expected c1234, as `tally replay` and `tally brief` print them"
         )
     return int(digits)
+
+
+def access_id(text: str, letters: str, expected: str) -> str:
+    """``a12`` or ``r5`` as it is, where its letter is one of ``letters``.
+
+    Raises:
+        UsageError: it has another form; ``expected`` says which.
+    """
+    digits = text[1:]
+    if text[:1] not in tuple(letters) or not digits.isdecimal() or len(digits) > MOST_DIGITS:
+        shortened = text if len(text) <= 40 else f"{text[:40]}…"
+        raise UsageError(f"{shortened!r} is not {expected}")
+    return f"{text[0]}{int(digits)}"
 
 
 def with_project(scope: Scope, project: str | None) -> Scope:

@@ -48,7 +48,7 @@ class Command(NamedTuple):
 
 
 JSON = Option("--json", "as_json", "One JSON document on stdout, nothing else there.")
-TRAIL = Option("--trail", "trail", "The trail. Default: $TALLY_TRAIL, else the user's data folder.", "FOLDER")
+TRAIL = Option("--trail", "trail", "The trail. Default: $TALLY_TRAIL, else the user's data folder.", "FOLDER|URL")
 HOLDER = Option(
     "--holder",
     "holder",

@@ -22,6 +22,30 @@ def say(text: str, *, err: bool = False) -> None:
     stream.flush()
 
 
+def say_exactly(text: str) -> None:
+    """Write a text that ends its last line."""
+    say(text.removesuffix("\n"))
+
+
+def as_said(text: str) -> str:
+    """A text in the characters that stdout has: what ``say`` would show in the place of one that it has not."""
+    encoding = sys.stdout.encoding if sys.stdout else None
+    if text.isascii() or not encoding or not _goes_beyond_ascii(sys.stdout):
+        return text  # Where a locale has ASCII alone, click writes all of it.
+    return text.encode(encoding, "replace").decode(encoding)
+
+
+def write_bytes(data: bytes) -> None:
+    """Write bytes to stdout as they are."""
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(data.decode("utf-8", "replace"))
+        return
+    stream.write(data)
+    stream.flush()
+
+
 def complain(message: str) -> None:
     """One line on stderr, whatever a file's name or an engine's message holds: no line break, nothing a terminal obeys."""
     flat = " ".join(message.split())

@@ -193,3 +193,8 @@ def _scope_end(texts: list[str], i: int) -> int:
         if word in _JOINS and at + 1 < len(texts) and texts[at + 1] in _SUBJECTS:
             return at
     return len(texts)
+
+
+def denies(text: str) -> bool:
+    """Whether a text says no: an odd number of its words turn what it says round."""
+    return len(negations(text)) % 2 == 1

@@ -11,24 +11,28 @@ from tallystick.model.evidence import Event
 from tallystick.redaction import REDACTOR
 from tallystick.store.protocol import ArchivedEvent, Writing
 from tallystick.trail import Appender
-from tallystick.trail.archive import ArchiveReader, Packer, event_from_record, version_id
+from tallystick.trail.archive import ArchiveReader, Packer, event_from_record, is_erased, version_id
+from tallystick.workflows.tombstones import Digest, Tombstones
 
 Read = tuple[str, Event]
 """An event's id as its record gives it, and the event."""
 
 
 class SessionArchive:
-    """Keeps the events of one reading of one session; what is there already adds nothing."""
+    """Keeps the events of one reading of one session; what is there already, or was forgotten, adds nothing."""
 
-    def __init__(self, reader: str, source: str) -> None:
-        """``reader`` names what read the events, ``source`` the file they stand in."""
+    def __init__(self, reader: str, source: str, digest: Digest) -> None:
+        """``reader`` names what read the events, ``source`` the file they stand in; ``digest`` is the trail's keyed one."""
         self._reader = reader
         self._source = source
+        self._digest = digest
         self._known: set[str] | None = None
         self._met: set[str] = set()
         self.renamed: dict[str, str] = {}
         """Ids under which events were kept whose record has the id of an earlier one and says something else: a rewritten
         file, or two records of one name. What was quoted from the earlier one still stands as it was."""
+        self.fresh: set[str] = set()
+        """Ids of the events that this reading added."""
         self.counts: Counter[str] = Counter()
 
     def keep(self, appender: Appender, session: int, events: Sequence[Read]) -> bool:
@@ -39,16 +43,25 @@ class SessionArchive:
         packer = Packer(session=session, first=len(known), block=rows.next_block(), salts=appender.salt)
         places = rows.archived([event for event, _ in events])
         fresh: dict[str, Event] = {}
+        tombstones = Tombstones(rows, self._digest)
         for event, content in events:
+            if tombstones and tombstones.has_event(event, content):
+                self._skip(event, known)
+                continue
             place = self._place(event, content, rows, archive, places, fresh)
+            if place in places and is_erased(places[place]):
+                self._skip(place, known)
+                continue
             if place in known:
                 self.counts["events_known"] += place not in self._met
             elif place in places:
                 self.counts["events_shared"] += 1
                 packer.adopt(places[place], archive.record(places[place]))
+                self.fresh.add(place)
             else:
                 fresh[place] = content
                 packer.add(place, content)
+                self.fresh.add(place)
             known.add(place)
             self._met.add(place)
         made = packer.finish({"reader": self._reader, "redactor": REDACTOR})
@@ -59,6 +72,11 @@ class SessionArchive:
         parts = {"manifest": made.manifest, "source": encode({"path": self._source})}
         appender.add(EntryKind.OBSERVED, parts, refs=[session])
         return True
+
+    def _skip(self, event: str, known: set[str]) -> None:
+        """Pass over an event that was forgotten; it was met all the same."""
+        if event in known:
+            self._met.add(event)
 
     @property
     def covered(self) -> bool:
@@ -80,7 +98,7 @@ class SessionArchive:
         places: dict[str, ArchivedEvent],
         fresh: dict[str, Event],
     ) -> str:
-        """The id under which an event is kept: its own, unless that one says something else already."""
+        """The id under which an event is kept: its own, unless that one says something else already; or that of a tombstone."""
         place, version = event, 1
         while (there := self._there(place, archive, places, fresh)) is not None:
             if (there.text, there.kind, there.origin) == (content.text, content.kind, content.origin):
@@ -98,4 +116,5 @@ class SessionArchive:
     ) -> Event | None:
         if place in fresh:
             return fresh[place]
-        return event_from_record(archive.record(places[place])) if place in places else None
+        known = places.get(place)
+        return None if known is None or is_erased(known) else event_from_record(archive.record(known))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tallystick.briefing import FRAME_TOKENS, LINE_TOKENS, Briefing, brief
 from tallystick.errors import UsageError
 from tallystick.model.claim import Standing
-from tallystick.model.entry import EntryKind, LogName
+from tallystick.model.entry import LogName
 from tallystick.store.protocol import Reading, Selection
 from tallystick.trail import Trail
 from tallystick.trail.intact import intact_parts
 from tallystick.trail.points import Point, point
+from tallystick.workflows.contexts import exactly, surface
 from tallystick.workflows.scoping import Scope, holders
 
 DEFAULT_BUDGET_TOKENS = 1500
@@ -24,10 +25,21 @@ class Briefed(NamedTuple):
 
     briefing: Briefing
     point: Point
+    number: int = -1
+    """``r7``: the entry of the access log that keeps what was shown; -1 where there is no trail yet."""
+    shown: str = ""
+    """What was kept as shown; to be printed exactly so (ACCESS.3)."""
 
 
-def make_briefing(trail: Trail, scope: Scope, *, as_of: str | None, budget: int) -> Briefed:
-    """Choose, log, and return the briefing.
+def as_it_stands(made: Briefed) -> str:
+    """The briefing's own text, which is what a harness hands to its agent."""
+    return made.briefing.text
+
+
+def make_briefing(
+    trail: Trail, scope: Scope, *, as_of: str | None, budget: int, render: Callable[[Briefed], str] = as_it_stands
+) -> Briefed:
+    """Choose, log, and return the briefing. ``render`` gives the text in which it will be shown, and that is what is kept.
 
     Raises:
         UsageError, BadTime: see ``trail.points.point`` and ``scoping.holders``.
@@ -39,7 +51,7 @@ def make_briefing(trail: Trail, scope: Scope, *, as_of: str | None, budget: int)
     with trail.reading() as rows:
         at = point(trail, rows, as_of)
         now = max(trail.clock(), at.at) if as_of is None else at.at
-        held = rows.standings(Selection(at.seq, holders(rows, scope), valid_at=now))
+        held = rows.standings(Selection(at.seq, holders(rows, scope, at.seq), valid_at=now))
         made = brief(
             held,
             now=now,
@@ -49,16 +61,15 @@ def make_briefing(trail: Trail, scope: Scope, *, as_of: str | None, budget: int)
             settle=lambda claim: _settle(rows, claim, at.seq),
             quote=lambda claim: intact_parts(rows, claim).get("quote", b"").decode("utf-8", "replace"),
         )
+        newest = rows.head().size - 1
+    briefed = Briefed(made, at)
+    briefed = briefed._replace(shown=exactly(render(briefed)))
     if trail.id:
-        _log(trail, made, at)
-    return Briefed(made, at)
-
-
-def _log(trail: Trail, made: Briefing, at: Point) -> None:
-    claims = tuple(sorted(line.claim for line in made.lines))
-    parts = {"context": made.text.encode(), "point": json.dumps({"as_of": at.seq}).encode()}
-    with trail.writing(LogName.ACCESS) as appender:
-        appender.add(EntryKind.SURFACED, parts, xrefs=[(LogName.MEMORY, claims)] if claims else [])
+        claims = sorted(line.claim for line in made.lines)
+        with trail.writing(LogName.ACCESS) as appender:
+            number = surface(appender, briefed.shown, at, newest, claims)
+        briefed = briefed._replace(number=number)
+    return briefed
 
 
 def _opposed(rows: Reading, seq: int, held: Sequence[Standing]) -> dict[int, int]:

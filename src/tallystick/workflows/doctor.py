@@ -13,6 +13,7 @@ from tallystick.errors import TallyError
 from tallystick.model.entry import LogName
 from tallystick.trail import Trail
 from tallystick.trail.appending import EARLIEST_CLOCK, FAR_AHEAD
+from tallystick.trail.erased import is_unscrubbed
 from tallystick.trail.instants import iso
 from tallystick.workflows.verify import verify_trail
 
@@ -40,6 +41,7 @@ def examine(trail: Trail, folders: Sequence[Path]) -> list[Check]:
 
 def accept_heads(trail: Trail) -> None:
     """Write down the logs as they are now as the heads to compare with, after a backup was put back on purpose."""
+    trail.outside.note_at(trail.store.location, trail.id)
     for log in LogName:
         with trail.reading(log, checked=False) as rows:
             head = rows.head()
@@ -86,7 +88,19 @@ def _kept(trail: Trail) -> list[Check]:
     return [
         Check("keys", "ok", f"in {trail.outside.location}, apart from the trail"),
         Check("trail", note, f"{trail.store.location}: {head.size} entries, the newest {iso(head.at)}"),
+        *_unscrubbed(trail),
     ]
+
+
+def _unscrubbed(trail: Trail) -> list[Check]:
+    for log in LogName:
+        with trail.reading(log, checked=False) as rows:
+            if is_unscrubbed(rows):
+                advice = (
+                    f"free pages of the {log} log may still hold what was erased; run the same `tally forget` again"
+                )
+                return [Check("erasure", "bad", advice)]
+    return []
 
 
 def _sound(trail: Trail) -> Check:

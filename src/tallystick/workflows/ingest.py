@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from tallystick.redaction import redact, redact_event
 from tallystick.store.protocol import Reading, SourceRow
 from tallystick.trail import Appender, Trail
 from tallystick.trail.archive import ArchiveReader, event_id
+from tallystick.trail.erased import was_erased
 from tallystick.transcripts.protocol import Adapter, PendingCall, Reader
 from tallystick.transcripts.sources import (
     FileState,
@@ -32,12 +33,16 @@ from tallystick.transcripts.sources import (
 )
 from tallystick.workflows.archiving import SessionArchive
 from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote, renamed
+from tallystick.workflows.corrections import mark_corrected
 from tallystick.workflows.observing import Observation
 from tallystick.workflows.reconciling import Holders, Reconciler
+from tallystick.workflows.tombstones import Tombstones
 
 SLICE_BYTES = 8 * 1024 * 1024
 SLICE_EVENTS = 20_000
 """A longer session is committed in slices of this many events or bytes of text."""
+LOOKED_UP = 256
+"""Events that are looked up at once among what was forgotten, where anything was."""
 
 
 class IngestProblem(NamedTuple):
@@ -109,6 +114,8 @@ def ingest(trail: Trail, paths: Sequence[Path], tools: Tools) -> IngestReport:
         wrote |= _file(trail, path, tools, report, asked=path in named)
     if wrote:
         trail.seal(LogName.MEMORY)
+    if report.counts["claims:withdrawn"] or report.counts["claims:superseding"]:
+        mark_corrected(trail)
     with trail.reading() as rows:
         report.size = rows.head().size
     report.seconds = time.perf_counter() - began
@@ -169,14 +176,14 @@ def _where_to_start(trail: Trail, path: Path, state: FileState, tools: Tools, re
     """None for an unchanged file (EVID.4). A grown one goes on after a look that what was read is still there."""
     if not trail.id:
         return _ANEW
-    with trail.reading() as rows:
-        noted = rows.source(shown_path(path))
-    if noted is None:
-        return _ANEW
 
     def digest(data: bytes) -> bytes:
         return trail.outside.digest(trail.id, data)
 
+    with trail.reading() as rows:
+        noted = rows.source(Tombstones(rows, digest).noted_as(shown_path(path)))
+    if noted is None:
+        return _ANEW
     same_state = (noted.size, noted.mtime_ns, noted.inode) == state
     if same_state and not tools.thorough:
         return None
@@ -214,7 +221,19 @@ class _SourceRead:
         self._observation = Observation(tools.extractor())
         self._slice: list[tuple[str, Event]] = []
         self._slice_bytes = 0
-        self._archive = SessionArchive(adapter.name, redact(shown_path(path)).text)
+        self._noted_as = shown_path(path)
+        self._waiting: list[tuple[Event, SessionFacts]] = []
+        """Events that may have been forgotten, to be looked up together."""
+        self._forgets = False
+        self._forgotten = 0
+        self._forgotten_calls: set[str] = set()
+        if trail.id:
+            with trail.reading() as rows:
+                tombstones = Tombstones(rows, self._digest)
+                self._forgets = bool(tombstones)
+                self._noted_as = tombstones.noted_as(self._noted_as)
+        source = "" if self._noted_as != shown_path(path) else redact(shown_path(path)).text
+        self._archive = SessionArchive(adapter.name, source, self._digest)
         self._changed = False
         self.wrote = False
 
@@ -227,6 +246,7 @@ class _SourceRead:
             for event in self._reader.read(records):
                 self._take(event)
             position = records.position
+        self._observe()
         self._account(records.problems)
         if self._reader.records or self._start.offset:
             self._finish(position)
@@ -245,7 +265,9 @@ class _SourceRead:
         event, redacted = redact_event(event, emails=self._tools.redact_emails)
         if redacted:
             self._report.counts.update({f"redacted:{kind}": n for kind, n in redacted.items()})
-        self._observation.take(event._replace(uid=place), facts)
+        self._waiting.append((event._replace(uid=place), facts))
+        if not self._forgets or len(self._waiting) >= LOOKED_UP:
+            self._observe()
         self._slice.append((place, event))
         self._slice_bytes += len(event.text)
         self._report.events += 1
@@ -254,17 +276,36 @@ class _SourceRead:
                 self._keep(appender)
             self.wrote = True
 
+    def _observe(self) -> None:
+        """Observe what waits, but for what was forgotten."""
+        waiting, self._waiting = self._waiting, []
+        if self._forgets and waiting:
+            with self._trail.reading() as rows:
+                tombstones = Tombstones(rows, self._digest)
+                gone = [event for event, _ in waiting if tombstones.has_event(event.uid, event)]
+            self._forgotten += len(gone)
+            self._report.counts["events_forgotten"] += len(gone)
+            self._forgotten_calls |= {event.call_id for event in gone}
+            dropped = {event.uid for event in gone}
+            waiting = [(event, facts) for event, facts in waiting if event.uid not in dropped]
+        for event, facts in waiting:
+            self._observation.take(event, facts)
+
     def _keep(self, appender: Appender) -> None:
-        """Archive the slice under its session."""
+        """Archive the slice under its session; what was forgotten as a whole introduces none."""
+        events, self._slice, self._slice_bytes = self._slice, [], 0
+        if self._session < 0 and not self._observation.seen and self._forgotten:
+            self._session = self._known_session(appender.rows)
+            if self._session < 0:
+                return
         session = self._find_session(appender)
-        self._changed |= self._archive.keep(appender, session, self._slice)
-        self._slice, self._slice_bytes = [], 0
+        self._changed |= self._archive.keep(appender, session, events)
 
     def _find_session(self, appender: Appender) -> int:
         facts = self._reader.facts
         native = facts.native_id or self._path.stem
         if self._session < 0:
-            self._session = session_seq(appender.rows, facts.harness, native, facts.thread)
+            self._session = self._known_session(appender.rows)
         if self._session < 0:
             project = appender.holder(redact(self._tools.project_of(facts)).text, "project")
             about = {
@@ -286,6 +327,12 @@ class _SourceRead:
         self._report.sessions.add(self._session)
         return self._session
 
+    def _known_session(self, rows: Reading) -> int:
+        facts = self._reader.facts
+        names = facts.harness, facts.native_id or self._path.stem, facts.thread
+        found = session_seq(rows, *names)
+        return found if found >= 0 else Tombstones(rows, self._digest).session(*names)
+
     def _account(self, unread: Sequence[object]) -> None:
         reader, report = self._reader, self._report
         report.files += 1
@@ -298,7 +345,7 @@ class _SourceRead:
             report.problems.append(IngestProblem(shown_path(self._path), line, reason))
         report.counts["records_unreadable"] += len(reader.problems)
         report.counts["lines_skipped"] += len(unread)
-        if reader.records and not self._observation.seen:
+        if reader.records and not (self._observation.seen or self._forgotten):
             known = reader.records == sum(n for kind, n in reader.counts.items() if kind.startswith("record:"))
             unknown = sum(n for kind, n in reader.counts.items() if kind.startswith("record:unknown"))
             if not known or unknown:
@@ -315,18 +362,19 @@ class _SourceRead:
                 # A file read from its start is always heard out: an earlier reading may have stopped between its events
                 # and its claims, and saying what is known already adds nothing.
                 self._see_whole(appender)
-                self._say(appender)
+                if self._observation.seen or not self._forgotten:
+                    self._say(appender)
             digest = self._digest
             offset, line = position
             appender.rows.note_source(
                 SourceRow(
-                    shown_path(self._path),
+                    self._noted_as,
                     self._session,
                     *self._state,
                     offset,
                     line,
                     digest_of(self._path, offset, digest),
-                    _calls_kept(self._reader.calls),
+                    _calls_kept(self._reader.calls, self._forgotten_calls),
                 )
             )
         self.wrote = True
@@ -334,7 +382,7 @@ class _SourceRead:
     def _see_whole(self, appender: Appender) -> None:
         """Where other files have told of this session too, observe all of it in the order in which it happened."""
         rows = appender.rows
-        others = [source for source in rows.sources(self._session) if source.path != shown_path(self._path)]
+        others = [source for source in rows.sources(self._session) if source.path != self._noted_as]
         covered = self._archive.covered and not self._start.offset
         if covered or not (others or not self._start.offset):
             return
@@ -352,7 +400,11 @@ class _SourceRead:
         project = _holder_of(appender.rows, self._session)
         holders = Holders(project, appender.holder(self._tools.person, "person"))
         reconciler = Reconciler(appender, holders, self._digest, self._tools.count_tokens)
-        reconciler.session(self._session, list(self._certified()), self._observation.extractor.name)
+        said: Iterable[Certified] = self._certified()
+        if self._forgets and was_erased(appender.rows, self._session):
+            # What is left of the events before says other things than all of them did.
+            said = (each for each in said if each.event in self._archive.fresh)
+        reconciler.session(self._session, list(said), self._observation.extractor.name)
         self._report.counts.update({f"claims:{name}": n for name, n in reconciler.counts.items()})
 
     def _certified(self) -> Iterator[Certified]:
@@ -400,8 +452,8 @@ def _holder_of(rows: Reading, session: int) -> str:
     return next((entry_from_bytes(row.canon).holder for row in rows.entries(session, session + 1)), "")
 
 
-def _calls_kept(calls: dict[str, PendingCall]) -> bytes:
-    """Open calls as they may be stored: no secrets in what is waiting for its result."""
+def _calls_kept(calls: dict[str, PendingCall], forgotten: Collection[str]) -> bytes:
+    """Open calls as they may be stored: no secrets in what is waiting for its result, and nothing that was forgotten."""
     kept = {
         name: [
             redact(call.tool).text,
@@ -410,6 +462,7 @@ def _calls_kept(calls: dict[str, PendingCall]) -> bytes:
             call.flags,
         ]
         for name, call in calls.items()
+        if name not in forgotten
     }
     return json.dumps(kept).encode()
 

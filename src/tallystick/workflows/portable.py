@@ -9,18 +9,25 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple
 
-from tallystick.beliefs import Effects, asks, effects
+from tallystick.beliefs import places_of
 from tallystick.errors import CanonicalError, TallyError, UsageError
 from tallystick.log.canonical import entry_from_bytes, part_digest
 from tallystick.log.merkle import leaf_hash
-from tallystick.model.entry import EntryKind, Head, LogName
+from tallystick.model.entry import FORMAT as ENTRY_FORMAT
+from tallystick.model.entry import Entry, EntryKind, Head, LogName
+from tallystick.store.folding import fold_into
+from tallystick.store.packing import Packed, packed
 from tallystick.store.protocol import ArchivedEvent, BlockRow, EntryRow, PartRow, Reading, Writing
 from tallystick.trail import Trail
-from tallystick.trail.archive import ArchiveReader, commits, digests_of, manifests
+from tallystick.trail.appending import seal_log
+from tallystick.trail.archive import ArchiveReader, commits, digests_of, is_erased, manifests
+from tallystick.trail.erased import note_tombstones
 from tallystick.workflows.reconciling import refile
 
 FORMAT = "tallystick-export/1"
@@ -82,6 +89,7 @@ def import_lines(trail: Trail, stream: BinaryIO) -> dict[str, int]:
         sizes[header.log] = taken.close(header, n + 1)
         if LogName.MEMORY not in sizes:
             raise UsageError("the export has no memory log; it is cut or damaged, nothing was kept")
+    trail.outside.note_at(trail.store.location, trail_id)
     for log in sizes:
         trail.seal(LogName(log))
     return sizes
@@ -127,6 +135,7 @@ def _opened(trail: Trail, header: Header) -> Iterator[_Target]:
         rows.set_meta("trail", header.trail)
         rows.set_meta("log", header.log)
         yield _Target(rows, lambda data: trail.outside.digest(header.trail, data))
+        seal_log(trail.outside, header.trail, header.log, rows)
 
 
 def _take(taken: _Import, n: int, line: dict[str, Any]) -> None:
@@ -158,6 +167,10 @@ class _Import:
         self._entries: list[EntryRow] = []
         self._parts: list[PartRow] = []
         self._digests: dict[tuple[int, str], str] = {}
+        self._missing: set[tuple[int, str]] = set()
+        """Parts that are not there, by seq and name: an entry further on may say that they were erased."""
+        self._erased: set[tuple[int, str]] = set()
+        self._erased_events: set[tuple[int, int]] = set()
         self._blocks: list[BlockRow] = []
         self._events: list[ArchivedEvent] = []
         self._at = 0
@@ -189,27 +202,36 @@ class _Import:
             raise CanonicalError(f"entry {entry.seq} where {self.frontier.size} was expected")
         if (entry.trail, entry.log) != (self._header.trail, self._header.log):
             raise CanonicalError(f"entry {entry.seq} is of another trail or log than its header says")
-        self._all_parts_taken()
+        self._miss_parts()
         self._digests.update({(entry.seq, name): digest for name, digest in entry.parts})
         self.frontier.append(leaf_hash(canon))
         self._entries.append(EntryRow(entry.seq, entry.at, canon))
         self._at = entry.at
 
-    def _all_parts_taken(self) -> None:
-        if self._digests:
-            seq, name = next(iter(self._digests))
-            raise CanonicalError(f"part {name!r} of entry {seq} is missing")
+    def _miss_parts(self) -> None:
+        self._missing.update(self._digests)
+        self._digests.clear()
+
+    def _check_erased(self) -> None:
+        """What is missing was erased, and what was erased is missing (ERASE.1)."""
+        for seq, name in sorted(self._missing ^ self._erased):
+            if (seq, name) in self._missing:
+                raise CanonicalError(f"part {name!r} of entry {seq} is missing and no entry says that it was erased")
+            raise CanonicalError(f"part {name!r} of entry {seq} was erased and is there again")
 
     def close(self, header: Header, n: int) -> int:
         """The end of the log, before line ``n``: everything there, and the archive as the entries commit to it."""
         try:
-            self._all_parts_taken()
+            self._miss_parts()
             self.finish()
+            self._check_erased()
             if (self.frontier.size, self.frontier.root().hex()) != (header.size, header.root):
                 raise CanonicalError(f"{self.frontier.size} entries with another root than its {header.size} entries")
             if header.log is LogName.MEMORY:
-                check_archive(self._rows)
+                check_archive(self._rows, self._erased_events)
                 self._rows.file(refile(self._rows, self._digest))
+            if self._erased or self._erased_events:
+                note_tombstones(self._rows)
         except (TallyError, ValueError, KeyError, TypeError) as error:
             raise UsageError(
                 f"line {n - 1}: here the {header.log} log ends: {_said(error)}; nothing was kept"
@@ -219,7 +241,8 @@ class _Import:
     def finish(self) -> None:
         """Write what is held: entries and parts, what they mean, and the archive."""
         if self._entries:
-            self._rows.append(self._entries, self._parts, self.frontier, self._at)
+            nodes, self.frontier.completed = self.frontier.completed, []
+            self._rows.append(self._entries, _packed(self._parts), nodes, self.frontier, self._at)
             self._fold()
         self._rows.archive(self._blocks, self._events)
         self._entries, self._parts, self._blocks, self._events = [], [], [], []
@@ -228,21 +251,26 @@ class _Import:
         bodies: dict[int, dict[str, bytes]] = {}
         for part in self._parts:
             bodies.setdefault(part.seq, {})[part.name] = part.body
-        made: Effects = []
-        texts: list[tuple[int, str]] = []
-        for row in self._entries:
-            entry, parts = entry_from_bytes(row.canon), bodies.get(row.seq, {})
-            if made and asks(entry):
-                self._rows.apply(made, texts)
-                made, texts = [], []
-            made.extend(effects(entry, parts, self._rows))
-            if "text" in parts and entry.kind in (EntryKind.ASSERTED, EntryKind.REVISED):
-                texts.append((entry.seq, parts["text"].decode("utf-8", "replace")))
-        self._rows.apply(made, texts)
+        batch = [(entry_from_bytes(row.canon), bodies.get(row.seq, {})) for row in self._entries]
+        for entry, parts in batch:
+            if entry.kind == EntryKind.ERASED and entry.v <= ENTRY_FORMAT:
+                self._note_erased(entry, parts)
+        fold_into(self._rows, batch)
+
+    def _note_erased(self, entry: Entry, parts: dict[str, bytes]) -> None:
+        places, about = places_of(parts), frozenset(entry.refs)
+        self._erased |= {
+            (seq, name) for seq, names in places.parts.items() if seq in about and seq < entry.seq for name in names
+        }
+        self._erased_events |= {(session, n) for session, numbers in places.events.items() for n in numbers}
 
 
-def check_archive(rows: Reading) -> None:
-    """Hold every archived event against the manifests of its session.
+def _packed(parts: Iterable[PartRow]) -> list[Packed]:
+    return [(seq, packed(row[1:] for row in sorted(mine))) for seq, mine in groupby(parts, itemgetter(0))]
+
+
+def check_archive(rows: Reading, erased: Collection[tuple[int, int]]) -> None:
+    """Hold every archived event against the manifests of its session, but for the ``erased``, given as ``(session, n)``.
 
     Raises:
         CanonicalError, TrailUnreadable: an event is missing, or is not the one that was observed.
@@ -251,7 +279,10 @@ def check_archive(rows: Reading) -> None:
     for name in rows.names("session"):
         digests = digests_of(manifests(rows, name.seq))
         for row in rows.session_events(name.seq):
-            if not commits(row, reader.record(row), digests.pop(row.n, b"")):
+            digest = digests.pop(row.n, b"")
+            if is_erased(row) and (row.session, row.n) in erased:
+                continue
+            if not commits(row, reader.record(row), digest):
                 raise CanonicalError(f"archived event {row.event} is not the one that was observed")
         if digests:
             raise CanonicalError(f"{len(digests)} archived events of session s{name.seq} are missing")

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from tallystick.briefing import shown as neutralised
 from tallystick.model.entry import EntryKind, LogName
-from tallystick.ranking import METHOD, query_tokens, score
+from tallystick.ranking import EACH, METHOD, Scored, candidates, query_tokens, score
 from tallystick.store.protocol import Belief, Reading, Selection
+from tallystick.store.words import words
 from tallystick.trail import Trail
 from tallystick.trail.points import Point, point
+from tallystick.workflows.contexts import exactly, surface
+from tallystick.workflows.replay import ANYTHING, Asking
 from tallystick.workflows.scoping import Scope, holders
 from tallystick.workflows.typed import fit
+from tallystick.workflows.valid_times import precisions
 
 POOL = 200
 """Items of the first stage that a recall keeps on record."""
+LOOKED_UP = 300
+"""Matches that are looked up at once, to see which of them are held."""
+
+
+class Pool(NamedTuple):
+    """The first stage of a search."""
+
+    scored: list[Scored]
+    unread: int
+    """Matches after these that were not looked up."""
 
 
 class Recalled(NamedTuple):
@@ -26,12 +42,32 @@ class Recalled(NamedTuple):
     """(belief, score in millionths), best first."""
     more: int
     """Beliefs that matched and are not among the items."""
+    shown: str = ""
+    """What was kept as shown; to be printed exactly so (ACCESS.3)."""
+    precisions: Mapping[int, str | None] = {}
+    """See ``replay.Replayed``."""
+
+
+def as_lines(found: Recalled) -> str:
+    """A line for each item, with its id and words."""
+    lines = [f"c{belief.row.claim} {neutralised(belief.text or '')}" for belief, _ in found.items]
+    return "".join(f"{line}\n" for line in [*lines, f"{found.more} more (r{found.recall})"])
 
 
 def recall(
-    trail: Trail, query: str, scope: Scope, *, as_of: str | None, kinds: tuple[str, ...] | None, limit: int
+    trail: Trail,
+    query: str,
+    scope: Scope,
+    *,
+    as_of: str | None,
+    render: Callable[[Recalled], str] = as_lines,
+    asking: Asking = ANYTHING,
+    limit: int = 10,
 ) -> Recalled:
     """Search and log. If the log cannot be written, the recall fails.
+
+    ``render`` is given the answer with its number, and gives the text in which it will be shown: that is what is kept, and
+    given back as ``Recalled.shown``.
 
     Raises:
         UsageError, BadTime: see ``trail.points.point`` and ``scoping.holders``.
@@ -40,30 +76,49 @@ def recall(
     query = fit(query)
     with trail.reading() as rows:
         at = point(trail, rows, as_of)
-        pool = _pool(rows, query, Selection(at.seq, holders(rows, scope), kinds))
-    surfaced = pool[:limit]
+        selection = Selection(
+            at.seq,
+            holders(rows, scope, at.seq),
+            asking.kinds,
+            asking.derivations,
+            valid_at=asking.valid_at,
+            strict=asking.strict,
+        )
+        pool = _pool(rows, query, selection)
+        shown = {scored.claim: scored.score for scored in pool.scored[:limit]}
+        beliefs = {each.row.claim: each for each in rows.believed(selection._replace(claims=tuple(sorted(shown))))}
+        exact = precisions(rows, beliefs.values())
+        newest = rows.head().size - 1
     record = {
         "as_of": at.seq,
         "method": METHOD,
-        "more": max(0, len(pool) - POOL),
-        "pool": [[belief.row.claim, points] for belief, points in pool[:POOL]],
-        "surfaced": [belief.row.claim for belief, _ in surfaced],
+        "more": max(0, len(pool.scored) - POOL) + pool.unread,
+        "pool": pool.scored[:POOL],
+        "surfaced": list(shown),
     }
     parts = {"query": query.encode(), "pool": json.dumps(record, separators=(",", ":")).encode()}
-    claims = tuple(belief.row.claim for belief, _ in surfaced)
+    items = tuple((beliefs[claim], points) for claim, points in shown.items() if claim in beliefs)
+    found = Recalled(-1, at, items, len(pool.scored) - len(items) + pool.unread, precisions=exact)
     with trail.writing(LogName.ACCESS) as appender:
-        seq = appender.add(EntryKind.RECALLED, parts)
-        if claims:
-            appender.add(EntryKind.SURFACED, refs=[seq], xrefs=[(LogName.MEMORY, claims)])
+        found = found._replace(recall=appender.add(EntryKind.RECALLED, parts))
+        found = found._replace(shown=exactly(render(found)))
+        surface(appender, found.shown, at, newest, tuple(shown), [found.recall])
     trail.seal(LogName.ACCESS)
-    return Recalled(seq, at, tuple(surfaced), len(pool) - len(surfaced))
+    return found
 
 
-def _pool(rows: Reading, query: str, selection: Selection) -> list[tuple[Belief, int]]:
-    """Everything held at the point that matches, best first."""
-    found = rows.matching(query_tokens(query), selection.as_of)
-    if not found:
-        return []
-    held = {belief.row.claim: belief for belief in rows.believed(selection) if belief.row.claim in found}
-    trust = {claim: (belief.derivation, belief.outcome) for claim, belief in held.items()}
-    return [(held[scored.claim], scored.score) for scored in score(found, selection.as_of + 1, trust)]
+def _pool(rows: Reading, query: str, selection: Selection) -> Pool:
+    """What is held at the point and matches, best first: ``POOL`` of it, or all where there is less."""
+    coverage = candidates(
+        query_tokens(query),
+        selection.as_of,
+        lambda tokens: rows.newest(tokens, selection, EACH),
+        lambda claims: {claim: frozenset(words(text)) for claim, text in rows.texts(claims).items()},
+    )
+    trust: dict[int, tuple[str, str]] = {}
+    waiting = list(coverage)
+    while waiting and len(trust) < POOL:
+        now, waiting = waiting[:LOOKED_UP], waiting[LOOKED_UP:]
+        held = rows.standings(selection._replace(claims=tuple(sorted(now))))
+        trust.update({each.claim: (each.derivation, each.outcome) for each in held})
+    return Pool(score(coverage, trust), len(waiting))

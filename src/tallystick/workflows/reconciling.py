@@ -12,18 +12,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tallystick.beliefs import ClaimRow, facets_of
-from tallystick.language.polarity import negations
+from tallystick.errors import UsageError
+from tallystick.language.polarity import denies
 from tallystick.language.telling import telling_words
 from tallystick.model.claim import Candidate, ClaimKind
 from tallystick.model.entry import EntryKind
-from tallystick.model.temporal import UNKNOWN_VALID_TIME, ValidTime
+from tallystick.model.temporal import UNKNOWN_VALID_TIME
 from tallystick.store.protocol import Reading
 from tallystick.trail import Appender
+from tallystick.trail.erased import was_erased
+from tallystick.workflows.attributes import Superseding, is_one_valued, one_valued, superseding
 from tallystick.workflows.certifying import Certified, verdict_part, words_shown
+from tallystick.workflows.valid_times import valid_part
 
 JUDGED_AT_ONCE = 50
 LEAST_WORDS = 2
 """Telling words that two claims must share, all of them, before their polarity is compared."""
+FORGOTTEN = "these words were forgotten, and what was forgotten is not kept again; say it in other words"
+LATER = "another value of an attribute that has one at a time"
 WITHDRAWN = "the session went on and no longer bears this out"
 
 
@@ -64,6 +70,11 @@ class Reconciler:
         self._filed: dict[bytes, int] = {}
         self._texts: dict[int, str] = {}
         self._borne: set[tuple[int, str]] = set()
+        self._one_valued: frozenset[tuple[str, str]] | None = None
+        self._has_gaps = False
+        """Whether events of the session at hand were erased."""
+        self._forgotten: set[int] = set()
+        """Claims that were looked up and whose words were erased: what says the same is not kept again."""
         self.counts: Counter[str] = Counter()
 
     def session(self, session: int, said: Sequence[Certified], by: str) -> None:
@@ -72,27 +83,42 @@ class Reconciler:
         ``by`` names the extractor; claims that came another way are never withdrawn here.
         """
         rows = self._to.rows
+        self._has_gaps = was_erased(rows, session)
         before = [row for row in rows.claims_of(session) if rows.open_version(row.claim)]
         keys = [self._key(certified.candidate) for certified in said]
         known = self._known(rows, said, keys)
-        told = {claim: known_claim(rows, claim, self._to.at) for claim in set(known.values())}
+        told = {claim: known_claim(rows, claim, self._to.at) for claim in set(known.values()) - self._forgotten}
         offered = {known[key] for key in keys if key in known}
         for certified, key in zip(said, keys, strict=True):
             claim = self._filed.get(key, known.get(key))
-            if claim is None:
+            if claim in self._forgotten:
+                self.counts["tombstoned"] += 1
+            elif self._has_one_value(certified.candidate):
+                offered.add(self._say_value(certified, session, by, key))
+            elif claim is None:
                 self.assert_claim(certified, session, by, key=key)
             elif claim in told:
                 self._again(told[claim], certified, session, by, key)
             elif (claim, certified.event) not in self._borne:
                 self._reconfirm(claim, certified, session)
-        self._withdraw(rows, [row for row in before if row.claim not in offered], session, by)
+        if not self._has_gaps:
+            self._withdraw(rows, [row for row in before if row.claim not in offered], session, by)
         self.finish()
 
     def one(self, certified: Certified, session: int, by: str) -> int:
-        """Append a single claim, or reconfirm the one that says the same, and return its id."""
+        """Append a single claim, or reconfirm the one that says the same, and return its id.
+
+        Raises:
+            UsageError: the claim that says the same was forgotten.
+        """
         key = self._key(certified.candidate)
+        self._has_gaps = was_erased(self._to.rows, session)
         claim = self._known(self._to.rows, [certified], [key]).get(key)
-        if claim is None:
+        if claim in self._forgotten:
+            raise UsageError(f"{FORGOTTEN} (it was c{claim})")
+        if self._has_one_value(certified.candidate):
+            claim = self._say_value(certified, session, by, key)
+        elif claim is None:
             claim = self.assert_claim(certified, session, by, key=key)
         else:
             known = known_claim(self._to.rows, claim, self._to.at)
@@ -107,20 +133,38 @@ class Reconciler:
         return claim
 
     def _known(self, rows: Reading, said: Sequence[Certified], keys: Sequence[bytes]) -> dict[bytes, int]:
-        """Claims of before by the key of what is said: byte-equal text, or else equal ``about``."""
+        """Claims of before by the key of what is said: byte-equal text, or else equal ``about``; forgotten ones too."""
         known: dict[bytes, int] = {}
         for certified, key in zip(said, keys, strict=True):
             for each in (key, *self._about_key(certified.candidate)):
                 claim = rows.same(each) if key not in known else None
-                # The key only finds it; whether it says the same is for its own words to tell.
-                if claim is not None and (each != key or _text(rows, claim) == certified.candidate.text):
+                if claim is None:
+                    continue
+                text = rows.text(claim)
+                if text is None and was_erased(rows, claim):
+                    self._forgotten.add(claim)
+                    known[key] = claim
+                # The key only finds it; whether it says the same is for its own words to tell, while it has them.
+                elif each != key or text == certified.candidate.text:
                     known[key] = claim
         return known
 
-    def assert_claim(self, certified: Certified, session: int, by: str, *, key: bytes = b"", again: int = -1) -> int:
-        """Open a claim and return its id; ``again`` names the closed one that it takes up."""
+    def assert_claim(
+        self,
+        certified: Certified,
+        session: int,
+        by: str,
+        *,
+        key: bytes = b"",
+        again: int = -1,
+        place: Superseding | None = None,
+    ) -> int:
+        """Open a claim and return its id; ``again`` names the one that it takes up, ``place`` what it takes the place of."""
         candidate = certified.candidate
         holder = self._holders.of(candidate)
+        key = key or self._key(candidate)
+        if place is not None:
+            candidate = candidate._replace(valid=place.valid)
         facets = {
             "attribute": candidate.about.attribute,
             "by": by,
@@ -141,9 +185,46 @@ class Reconciler:
             parts["quote"] = _utf8(candidate.quote)
         if candidate.valid != UNKNOWN_VALID_TIME:
             parts["valid"] = valid_part(candidate.valid)
-        claim = self._to.add(EntryKind.ASSERTED, parts, refs=[again] if again >= 0 else [], holder=holder)
+        if place is not None and place.olds:
+            parts["because"] = _utf8(LATER)
+            if place.change:
+                parts["change"] = b"{}"
+            claim = self._to.add(EntryKind.REVISED, parts, refs=place.olds, holder=holder)
+            self.counts["superseding"] += 1
+        else:
+            claim = self._to.add(EntryKind.ASSERTED, parts, refs=[again] if again >= 0 else [], holder=holder)
         self.counts["asserted"] += 1
-        self.opened(claim, certified, key or self._key(candidate))
+        self.opened(claim, certified, key)
+        return claim
+
+    def _has_one_value(self, candidate: Candidate) -> bool:
+        """Whether it is about an attribute that is registered as having one value at a time."""
+        if not all(candidate.about):
+            return False
+        if self._one_valued is None:
+            self._one_valued = one_valued(self._to.rows)
+        return is_one_valued(self._one_valued, candidate.about.subject, candidate.about.attribute)
+
+    def _say_value(self, certified: Certified, session: int, by: str, key: bytes) -> int:
+        """Say what value an attribute has that has one at a time, given what is held now; the claim that says it (TIME.6)."""
+        rows, candidate = self._to.rows, certified.candidate
+        holder = self._holders.of(candidate)
+        same = [row.claim for row in rows.about(holder, *candidate.about[:2]) if row.value == candidate.about.value]
+        known = [known_claim(rows, claim, self._to.at) for claim in same]
+        for each in known:
+            if certified.event and certified.event in each.events and not each.withdrawn:
+                if rows.open_version(each.claim):
+                    self._rejudge(each.claim, certified)
+                return each.claim
+        place = superseding(rows, holder, candidate, self._to.at)
+        if place.said_in >= 0:
+            self._reconfirm(place.said_in, certified, session)
+            self._judge(place.said_in, certified)
+            return place.said_in
+        claim = self.assert_claim(certified, session, by, key=key, again=max(same, default=-1), place=place)
+        for other in place.against:
+            self._to.add(EntryKind.LINKED, {"contradicts": b"{}"}, refs=[claim, other])
+            self.counts["contradictions"] += 1
         return claim
 
     def opened(self, claim: int, certified: Certified, key: bytes) -> None:
@@ -188,7 +269,10 @@ class Reconciler:
             self._write_verdicts()
 
     def _rejudge(self, claim: int, certified: Certified) -> None:
-        """A verdict is written again only where it changed (TIME.13)."""
+        """A verdict is written again only where it changed (TIME.13), and never over what is left of a session: what was
+        erased of it may be what spoke against the claim."""
+        if self._has_gaps:
+            return
         standing = {row.axis: (row.value, row.reason) for row in self._to.rows.verdicts(claim)}
         now = {
             "outcome" if verdict.verifier.startswith("outcome/") else "derivation": (str(verdict.value), verdict.reason)
@@ -228,7 +312,7 @@ class Reconciler:
             return
         rows = self._to.rows
         text = self._texts.get(other) or _text(rows, other)
-        if rows.open_version(other) and _denies(text) != _denies(candidate.text):
+        if rows.open_version(other) and denies(text) != denies(candidate.text):
             older = rows.claim_row(other)
             said = -1 if candidate.said_at is None else candidate.said_at
             newer, earlier = (claim, other) if older is None or said >= older.said_at else (other, claim)
@@ -243,12 +327,12 @@ class Reconciler:
 
     def _key(self, candidate: Candidate) -> bytes:
         """Same holder, same kind, byte-equal text."""
-        return self._digest(_text_key(self._holders.of(candidate), candidate.kind, candidate.text))
+        return self._digest(text_key(self._holders.of(candidate), candidate.kind, candidate.text))
 
     def _about_key(self, candidate: Candidate) -> list[bytes]:
         if not all(candidate.about):
             return []
-        return [self._digest(_about_key(self._holders.of(candidate), candidate.kind, candidate.about))]
+        return [self._digest(about_key(self._holders.of(candidate), candidate.kind, candidate.about))]
 
 
 def known_claim(rows: Reading, claim: int, at: int) -> Known:
@@ -277,24 +361,29 @@ def refile(rows: Reading, digest: Callable[[bytes], bytes]) -> Iterator[tuple[by
     """The keys of every claim of a log, to be filed anew under another digest key; a later claim takes a key over."""
     for row in rows.rows("claim"):
         claim = row[0] if isinstance(row[0], int) else -1
-        parts = {part.name: part.body for part in rows.parts(claim)}
-        facets, holder = facets_of(parts), str(row[1])
-        if "text" in parts:
-            text = parts["text"].decode("utf-8", "replace")
-            yield digest(_text_key(holder, facets.kind, text)), claim
-            words = telling_words(text)
-            if len(words) >= LEAST_WORDS:
-                yield digest(_words_key(holder, words)), claim
-        if facets.subject and facets.attribute and facets.value:
-            yield digest(_about_key(holder, facets.kind, (facets.subject, facets.attribute, facets.value))), claim
+        yield from keys_of(rows, digest, claim, str(row[1]))
 
 
-def _text_key(holder: str, kind: str, text: str) -> bytes:
+def keys_of(rows: Reading, digest: Callable[[bytes], bytes], claim: int, holder: str) -> Iterator[tuple[bytes, int]]:
+    """The keys under which a claim is filed, so that it is known when it is said again."""
+    parts = {part.name: part.body for part in rows.parts(claim)}
+    facets = facets_of(parts)
+    if "text" in parts:
+        text = parts["text"].decode("utf-8", "replace")
+        yield digest(text_key(holder, facets.kind, text)), claim
+        words = telling_words(text)
+        if len(words) >= LEAST_WORDS:
+            yield digest(_words_key(holder, words)), claim
+    if facets.subject and facets.attribute and facets.value:
+        yield digest(about_key(holder, facets.kind, (facets.subject, facets.attribute, facets.value))), claim
+
+
+def text_key(holder: str, kind: str, text: str) -> bytes:
     """Same holder, same kind, byte-equal text."""
     return f"text\0{holder}\0{kind}\0{text}".encode("utf-8", "replace")
 
 
-def _about_key(holder: str, kind: str, about: Sequence[str]) -> bytes:
+def about_key(holder: str, kind: str, about: Sequence[str]) -> bytes:
     """Same holder, same kind, equal subject, attribute and value."""
     return "\0".join(["about", holder, kind, *about]).encode("utf-8", "replace")
 
@@ -302,20 +391,6 @@ def _about_key(holder: str, kind: str, about: Sequence[str]) -> bytes:
 def _words_key(holder: str, words: Sequence[str]) -> bytes:
     """Same holder, the same telling words, whichever way they are turned."""
     return "\0".join(["words", holder, *words]).encode("utf-8", "replace")
-
-
-def valid_part(valid: ValidTime) -> bytes:
-    """The bytes of a ``valid`` part."""
-    return _json(
-        {
-            "end_known": valid.end_known,
-            "flags": list(valid.flags),
-            "intervals": [list(interval) for interval in valid.intervals],
-            "precision": valid.precision,
-            "start_known": valid.start_known,
-            "words": valid.words,
-        }
-    )
 
 
 def _by(parts: dict[str, bytes]) -> str:
@@ -327,10 +402,6 @@ def _by(parts: dict[str, bytes]) -> str:
 
 def _text(rows: Reading, claim: int) -> str:
     return next((part.body.decode("utf-8", "replace") for part in rows.parts(claim) if part.name == "text"), "")
-
-
-def _denies(text: str) -> bool:
-    return len(negations(text)) % 2 == 1
 
 
 def _json(value: dict[str, object]) -> bytes:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tallystick.errors import UsageError
 from tallystick.log.canonical import encode
-from tallystick.model.claim import Candidate, ClaimKind, Derivation, Verdict
+from tallystick.model.claim import About, Candidate, ClaimKind, Derivation, Verdict
 from tallystick.model.entry import EntryKind
 from tallystick.model.evidence import Event, Origin
 from tallystick.model.temporal import ValidTime
@@ -19,10 +19,12 @@ from tallystick.verifiers.settling import settle
 from tallystick.verifiers.signals import Signals
 from tallystick.workflows.archiving import SessionArchive
 from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote
+from tallystick.workflows.corrections import mark_corrected
 from tallystick.workflows.ingest import session_seq
 from tallystick.workflows.observing import take_signal
-from tallystick.workflows.reconciling import Holders, Reconciler
+from tallystick.workflows.reconciling import FORGOTTEN, Holders, Reconciler
 from tallystick.workflows.sessions import Session
+from tallystick.workflows.tombstones import Digest, Tombstones
 from tallystick.workflows.typed import fit
 
 BY = "remember"
@@ -36,6 +38,8 @@ class Remembered(NamedTuple):
     outcome: str
     reason: str
     nearest: Nearest | None
+    closes: tuple[int, ...] = ()
+    """Claims that it took the place of, in whole or in part: another value of a registered attribute."""
 
 
 class Said(NamedTuple):
@@ -45,6 +49,7 @@ class Said(NamedTuple):
     kind: ClaimKind
     quote: str
     valid: ValidTime
+    about: About = About()
 
 
 class Tools(NamedTuple):
@@ -59,29 +64,41 @@ def remember(trail: Trail, said: Said, session: Session | None, tools: Tools) ->
     """Keep one claim. A quote that is not found makes it ``inferred``; it is kept all the same (QUOTE.5).
 
     Raises:
-        UsageError: empty text, or a quote without a session.
+        UsageError: empty text, a quote without a session, or words that were forgotten.
     """
     if not said.text.strip():
         raise UsageError("the text is empty; say what is to be remembered")
     if said.quote and session is None:
         raise UsageError("--quote needs --session: the session whose words are quoted")
     text, quote = fit(said.text), fit(said.quote)
-    candidate = Candidate(kind=said.kind, text=text, quote=quote, origin=Origin.ASSISTANT, valid=said.valid)
+    about = About(*(fit(each).strip() for each in said.about))
+    if any(about) and not all(about):
+        raise UsageError("--about takes a subject, an attribute and a value, none of them empty")
+    candidate = Candidate(
+        kind=said.kind, text=text, quote=quote, origin=Origin.ASSISTANT, about=about, valid=said.valid
+    )
     certified = _certify(candidate, session)
+
+    def digest(data: bytes) -> bytes:
+        return trail.outside.digest(trail.id, data)
+
     with trail.writing() as appender:
-        seq = -1 if session is None else _session_of(appender, session, tools)
+        if Tombstones(appender.rows, digest).has_text(text):
+            raise UsageError(FORGOTTEN)
+        seq = -1 if session is None else _session_of(appender, session, tools, digest)
         holders = Holders(appender.holder(tools.project, "project"), appender.holder(tools.person, "person"))
         certified = _placed(certified, f"s{seq}")
-        reconciler = Reconciler(
-            appender, holders, lambda data: trail.outside.digest(trail.id, data), tools.count_tokens
-        )
+        reconciler = Reconciler(appender, holders, digest, tools.count_tokens)
         claim = reconciler.one(certified, seq, BY)
+        closes = tuple(link.older for link in appender.rows.links_of(claim) if link.newer == claim == link.seq)
     trail.seal()
+    if closes:
+        mark_corrected(trail)
     nearest = None
     if quote and session and certified.derivation != Derivation.VERBATIM:
         nearest = quotation.verify_quote(quote, session.events, surfaced=session.surfaced()).nearest
     reason = "; ".join(verdict.reason for verdict in certified.verdicts)
-    return Remembered(claim, certified.derivation, certified.outcome, reason, nearest)
+    return Remembered(claim, certified.derivation, certified.outcome, reason, nearest, closes)
 
 
 def _certify(candidate: Candidate, session: Session | None) -> Certified:
@@ -114,18 +131,21 @@ def signals_of(session: Session) -> Signals:
     return signals
 
 
-def _session_of(appender: Appender, session: Session, tools: Tools) -> int:
+def _session_of(appender: Appender, session: Session, tools: Tools, digest: Digest) -> int:
     """The session's seq; one read from a file is archived first, so that the evidence is kept."""
     if session.seq >= 0:
         return session.seq
     facts = session.facts
-    found = session_seq(appender.rows, facts.harness, facts.native_id or session.label, facts.thread)
+    names = facts.harness, facts.native_id or session.label, facts.thread
+    found = session_seq(appender.rows, *names)
+    if found < 0:
+        found = Tombstones(appender.rows, digest).session(*names)
     if found < 0:
         about = {"cwd": facts.cwd, "harness": facts.harness, "name": session.label, "thread": facts.thread}
         project = appender.holder(tools.project, "project")
         part = encode(redact_strings({name: value for name, value in about.items() if value})[0])
         found = appender.add(EntryKind.INTRODUCED, {"session": part}, holder=project)
-    SessionArchive(facts.harness, "").keep(appender, found, [(event.uid, event) for event in session.events])
+    SessionArchive(facts.harness, "", digest).keep(appender, found, [(event.uid, event) for event in session.events])
     return found
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from tallystick.model.entry import LogName
 from tallystick.store.protocol import Belief, Selection
 from tallystick.trail import Trail
+from tallystick.trail.erased import Tombstone, tombstone
 from tallystick.trail.points import Point, point, root_at
 from tallystick.workflows.scoping import Scope, holders
+from tallystick.workflows.valid_times import precisions
 
 
 class Replayed(NamedTuple):
@@ -17,14 +21,31 @@ class Replayed(NamedTuple):
     point: Point
     root: bytes
     """Root of the memory log at the point."""
-    total: int
-    """Of all that was believed, not of the page."""
+    total: int | None
+    """Of all that was believed, not of the page; None on the pages after the first, since it is the same."""
     items: tuple[Belief, ...]
     more: bool
+    erased: Mapping[int, Tombstone] = MappingProxyType({})
+    """Of items without words: what stands in their place."""
+    precisions: Mapping[int, str | None] = MappingProxyType({})
+    """How exactly the valid time of each item was stated: ``year`` … ``second``; None where it was not."""
+
+
+class Asking(NamedTuple):
+    """Which of what was believed is asked for."""
+
+    kinds: tuple[str, ...] | None = None
+    derivations: tuple[str, ...] | None = None
+    valid_at: int | None = None
+    strict: bool = False
+    """With ``valid_at``: only where it is known since when a claim holds."""
+
+
+ANYTHING = Asking()
 
 
 def replay(
-    trail: Trail, scope: Scope, *, as_of: str | None, valid_at: int | None = None, after: int = -1, limit: int = 100
+    trail: Trail, scope: Scope, *, as_of: str | None, asking: Asking = ANYTHING, after: int = -1, limit: int = 100
 ) -> Replayed:
     """What the holders in scope believed at a point; ``limit`` 0 gives the count alone.
 
@@ -33,9 +54,19 @@ def replay(
     """
     with trail.reading(LogName.MEMORY) as rows:
         at = point(trail, rows, as_of)
-        whole = Selection(at.seq, holders(rows, scope), valid_at=valid_at)
-        count = rows.count(whole)
+        whole = Selection(
+            at.seq,
+            holders(rows, scope, at.seq),
+            asking.kinds,
+            asking.derivations,
+            valid_at=asking.valid_at,
+            strict=asking.strict,
+        )
+        count = rows.count(whole) if after < 0 else None
         items = rows.believed(whole._replace(after=after, limit=limit + 1)) if limit else []
+        found = {each.row.claim: tombstone(rows, each.row.claim) for each in items[:limit] if each.text is None}
         head = rows.head()
         root = head.root if at.seq == head.size - 1 else root_at(rows, at.seq + 1)
-    return Replayed(at, root, count, tuple(items[:limit]), len(items) > limit > 0)
+        exact = precisions(rows, items[:limit])
+    erased = {claim: gone for claim, gone in found.items() if gone is not None}
+    return Replayed(at, root, count, tuple(items[:limit]), len(items) > limit > 0, erased, exact)

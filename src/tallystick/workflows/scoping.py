@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from tallystick.errors import UsageError
@@ -20,8 +20,8 @@ class Scope(NamedTuple):
     person: str = ""
 
 
-def holders(rows: Reading, scope: Scope) -> tuple[str, ...] | None:
-    """Ids of the holders in scope; None is every holder.
+def holders(rows: Reading, scope: Scope, as_of: int) -> tuple[str, ...] | None:
+    """Ids of the holders in scope, and of those that were one with them at a point; None is every holder.
 
     A holder may be named in full (``project:/x``), by what follows the colon, or by its id.
 
@@ -33,13 +33,34 @@ def holders(rows: Reading, scope: Scope) -> tuple[str, ...] | None:
     known = rows.names("holder")
     if not scope.asked:
         wanted = {scope.project, scope.person}
-        return tuple(row.id for row in known if row.name in wanted or _holds(row.name, scope.project))
+        mine = [row.id for row in known if row.name in wanted or _holds(row.name, scope.project)]
+        return same_as(rows, mine, as_of)
     found: list[str] = []
     for asked in scope.asked:
-        mine = [row.id for row in known if asked in (row.name, row.id, row.name.partition(":")[2])]
-        if not mine:
-            raise UsageError(f"--holder {asked}: no such holder; there are {_listed([row.name for row in known])}")
-        found.extend(mine)
+        named = [row.id for row in known if asked in (row.name, row.id, row.name.partition(":")[2])]
+        if not named:
+            raise UsageError(
+                f"--holder {asked}: no such holder; there are {_listed([row.name for row in known if row.name])}"
+            )
+        found.extend(named)
+    return same_as(rows, found, as_of)
+
+
+def same_as(rows: Reading, holders: Collection[str], as_of: int) -> tuple[str, ...]:
+    """These holders, by id, and all that were one with any of them at a point."""
+    links = rows.links(as_of, "same_as")
+    if not links:
+        return tuple(holders)
+    ids = {name.seq: name.id for name in rows.names("holder")}
+    pairs = [(ids[link.newer], ids[link.older]) for link in links if link.newer in ids and link.older in ids]
+    found = dict.fromkeys(holders)
+    grown = True
+    while grown:
+        grown = False
+        for one, other in pairs:
+            if (one in found) != (other in found):
+                found |= {one: None, other: None}
+                grown = True
     return tuple(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,11 +14,12 @@ from tallystick.model.evidence import Event, EventKind, Origin, SessionFacts
 from tallystick.redaction import redact_event
 from tallystick.store.protocol import Reading
 from tallystick.trail import Trail
-from tallystick.trail.archive import ArchiveReader, event_id
+from tallystick.trail.archive import ArchiveReader, event_id, is_erased
 from tallystick.trail.points import point
 from tallystick.transcripts.protocol import Adapter
 from tallystick.transcripts.sources import adapter_for, records_of
-from tallystick.workflows.ingest import session_facts
+from tallystick.workflows.ingest import session_facts, session_seq
+from tallystick.workflows.tombstones import Tombstones
 
 _OURS = re.compile(r"s(\d+)\Z")
 _LOCATOR = re.compile(r"(line|index):(\d+)\Z")
@@ -33,6 +35,8 @@ class Session(NamedTuple):
     events: tuple[Event, ...]
     seq: int
     """Of the entry that introduced it; -1 where it was not ingested."""
+    erased: int = 0
+    """How many more events there were that have been erased."""
 
     def surfaced(self) -> list[str]:
         """What we ourselves showed in it."""
@@ -47,11 +51,7 @@ def find_session(trail: Trail, wanted: str, adapters: Sequence[Adapter], as_of: 
         NotATranscript: a path to something else.
     """
     path = Path(wanted)
-    try:
-        is_file = path.is_file()
-    except OSError as error:
-        raise UsageError(f"--session {wanted[:80]}: {error.strerror}") from None
-    if is_file:
+    if _is_file(path, wanted):
         if as_of is not None:
             raise UsageError(
                 f"--as-of: {wanted} is a file, which has no past; name the session that was ingested from it"
@@ -67,8 +67,38 @@ def find_session(trail: Trail, wanted: str, adapters: Sequence[Adapter], as_of: 
             harness=said.get("harness", ""), native_id=name.name, thread=said.get("thread", ""), cwd=said.get("cwd", "")
         )
         events = tuple(content._replace(uid=event) for event, content in ArchiveReader(rows).session(name.seq, seq))
+        erased = sum(map(is_erased, rows.session_events(name.seq)))
     has_results = any(event.kind is EventKind.TOOL_RESULT for event in events)
-    return Session(f"s{name.seq}", facts._replace(has_results=has_results), events, name.seq)
+    return Session(f"s{name.seq}", facts._replace(has_results=has_results), events, name.seq, erased)
+
+
+def session_number(trail: Trail, wanted: str, adapters: Sequence[Adapter]) -> int:
+    """The seq that introduced the ingested session that ``wanted`` names, as for ``find_session``.
+
+    Raises:
+        UsageError: none, or more than one; or a transcript's path whose session was not ingested.
+        NotATranscript: a path to something else.
+    """
+    path = Path(wanted)
+    if not _is_file(path, wanted):
+        with trail.reading() as rows:
+            return _by_name(rows, wanted).seq
+    session = read_session(path, adapters)
+    names = session.facts.harness, session.label, session.facts.thread
+    with trail.reading() as rows:
+        found = session_seq(rows, *names)
+        if found < 0 and trail.id:
+            found = Tombstones(rows, partial(trail.outside.digest, trail.id)).session(*names)
+    if found < 0:
+        raise UsageError(f"--session {wanted}: that session was never ingested; nothing of it is kept")
+    return found
+
+
+def _is_file(path: Path, wanted: str) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise UsageError(f"--session {wanted[:80]}: {error.strerror}") from None
 
 
 def read_session(path: Path, adapters: Sequence[Adapter]) -> Session:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
-from tallystick.errors import ProofError, UsageError
+from tallystick.errors import MachineError, ProofError, TrailUnwritable, UsageError
 from tallystick.log.checkpoint import parse
 from tallystick.model.entry import LogName
+from tallystick.store.outside import Verified
 from tallystick.trail import Trail
+from tallystick.trail.incremental import verify_since
 from tallystick.trail.verifying import Bad, Report, verify_log
+
+MOST_NEW = 200_000
+"""Entries up to which what is new is verified by itself; of more, all is."""
 
 
 class Verification(NamedTuple):
@@ -32,20 +39,44 @@ class Verification(NamedTuple):
         return next(((report.log, report.bad[0]) for report in self.reports if report.bad), None)
 
 
-def verify_trail(trail: Trail, against: bytes | None = None) -> Verification:
+def verify_trail(
+    trail: Trail,
+    against: bytes | None = None,
+    *,
+    incremental: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Verification:
     """Recompute the trail; ``against`` is a signed checkpoint of one of its logs, kept elsewhere.
+
+    With ``incremental`` what was found sound before is taken as it was then; a log that never was is recomputed whole.
+    ``progress`` is called with the number of entries read of a log.
 
     Raises:
         UsageError: ``against`` is not a checkpoint of this trail.
         TrailUnreadable: the files cannot be opened at all.
     """
     mine = _log_of(trail, against) if against is not None else None
-    reports = [verify_log(trail, LogName.MEMORY, against if mine is LogName.MEMORY else None)]
-    for log in (LogName.ACCESS, LogName.LEDGER):
-        report = verify_log(trail, log, against if mine is log else None)
-        if report.size or report.bad:
+    reports = []
+    for log in LogName:
+        verified = trail.outside.read_verified(trail.id, log) if incremental and mine is not log else None
+        if verified is not None and _size(trail, log) - verified.size <= MOST_NEW:
+            report = verify_since(trail, log, verified, progress)
+        else:
+            report = verify_log(trail, log, against if mine is log else None, progress)
+        if report.sound and report.size and trail.outside.public_key(trail.id) is not None:
+            with suppress(TrailUnwritable):  # Then the next one has more to do.
+                trail.outside.write_verified(trail.id, log, Verified(report.size, report.frontier))
+        if report.size or report.bad or log is LogName.MEMORY:
             reports.append(report)
     return Verification(tuple(reports))
+
+
+def _size(trail: Trail, log: LogName) -> int:
+    try:
+        with trail.reading(log, checked=False) as rows:
+            return rows.head().size
+    except (ProofError, MachineError):
+        return 0
 
 
 def _log_of(trail: Trail, note: bytes) -> LogName:

@@ -97,6 +97,9 @@ def _shown(report: IngestReport) -> str:
     redacted = sum(n for kind, n in report.counts.items() if kind.startswith("redacted:"))
     if redacted:
         lines.append(f"{redacted} secrets redacted before anything was stored")
+    forgotten, claims = report.counts["events_forgotten"], report.counts["claims:tombstoned"]
+    if forgotten or claims:
+        lines.append(f"{forgotten} events and {claims} claims passed over: they were forgotten")
     unknown = {kind: n for kind, n in report.counts.items() if kind.startswith("record:unknown")}
     if unknown:
         lines.append(

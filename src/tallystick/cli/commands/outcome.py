@@ -46,12 +46,15 @@ def command(asked: Asked, text: str, session: str, locator: str | None, fail_on:
             for witness in verdict.witness
         ],
         "reason": verdict.reason,
+        **({"erased": found.erased} if found.erased else {}),
     }
 
     def human() -> str:
         if not verdict.is_outcome:
             return f"not an outcome claim ({verdict.mood}): {verdict.reason}"
         lines = [f"{verdict.outcome}: {verdict.reason}"]
+        if found.erased:
+            lines.append(f"  {found.erased} more events of the session were erased")
         lines += [f"  {w.event} {w.command} → {w.status}: {w.excerpt}" for w in verdict.witness]
         return "\n".join(lines)
 

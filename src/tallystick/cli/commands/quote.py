@@ -50,6 +50,7 @@ def command(asked: Asked, text: str, session: str, locator: str | None, fail_on:
         "spans": spans,
         "nearest": nearest,
         "superseded": later._asdict() if later else None,
+        **({"erased": found.erased} if found.erased else {}),
     }
 
     def human() -> str:
@@ -60,6 +61,8 @@ def command(asked: Asked, text: str, session: str, locator: str | None, fail_on:
         ]
         if later:
             lines.append(f"  superseded later in the session by {later.value}: {later.text} ({later.event})")
+        if found.erased:
+            lines.append(f"  {found.erased} more events of the session were erased")
         if verdict.nearest:
             lines += [f"  nearest: {verdict.nearest.text}", f"  {verdict.nearest.differs}"]
         return "\n".join(lines)

@@ -7,10 +7,11 @@ import os
 import click
 
 from tallystick.cli.asked import Asked, project_name
+from tallystick.cli.narrowing import ZONE
 from tallystick.cli.options import shared
 from tallystick.config import person_name
 from tallystick.errors import UsageError
-from tallystick.model.claim import ClaimKind
+from tallystick.model.claim import About, ClaimKind
 from tallystick.model.temporal import UNKNOWN_VALID_TIME
 from tallystick.plugins import adapters
 from tallystick.tokenizer import count_tokens
@@ -45,29 +46,48 @@ def _holder(asked: Asked) -> str:
     help="What it is.",
 )
 @click.option(
+    "--about",
+    nargs=3,
+    metavar="SUBJECT ATTRIBUTE VALUE",
+    help="What it says of one thing, such as: --about mini state up. Where the attribute has one value at a time (`tally "
+    "register`), another value gives way.",
+)
+@click.option(
     "--valid-from", metavar="T", help="Since when it holds: 2023, 2026-05, 2026-05-01 or an instant with a zone."
 )
 @click.option("--valid-to", metavar="T", help="Until when, not including it.")
+@ZONE
 @shared(reads=False)
 def command(
-    asked: Asked, text: str, quote: str, session: str | None, kind: str, valid_from: str | None, valid_to: str | None
+    asked: Asked,
+    text: str,
+    quote: str,
+    session: str | None,
+    kind: str,
+    about: tuple[str, str, str] | None,
+    valid_from: str | None,
+    valid_to: str | None,
+    zone: str,
 ) -> None:
     """Remember and say how it stands."""
-    valid = parse_valid(valid_from, valid_to) if valid_from or valid_to else UNKNOWN_VALID_TIME
+    valid = parse_valid(valid_from, valid_to, zone) if valid_from or valid_to else UNKNOWN_VALID_TIME
     found = find_session(asked.trail, session, adapters()) if session else None
     tools = Tools(count_tokens, _holder(asked) or project_name(), person_name(os.environ))
-    made = remember(asked.trail, Said(text, ClaimKind(kind), quote, valid), found, tools)
+    made = remember(asked.trail, Said(text, ClaimKind(kind), quote, valid, About(*about or ())), found, tools)
     nearest = made.nearest._asdict() if made.nearest else None
     document = {
         "id": f"c{made.id}",
         "derivation": made.derivation,
         "outcome": made.outcome,
         "reason": made.reason,
+        "closes": [f"c{claim}" for claim in made.closes],
         "nearest": nearest,
     }
 
     def human() -> str:
         said = f"c{made.id}: {made.derivation}, {made.reason}"
+        if made.closes:
+            said += f"; takes the place of {', '.join(f'c{claim}' for claim in made.closes)}"
         return f"{said}\nnearest: {made.nearest.text}\n{made.nearest.differs}" if made.nearest else said
 
     asked.show(document, human)

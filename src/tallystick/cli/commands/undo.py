@@ -11,7 +11,11 @@ from tallystick.errors import UsageError
 from tallystick.workflows.amend import undo
 
 
-@click.command("undo", help="Take back the effect of entry SEQ from now on, reopening what it closed.")
+@click.command(
+    "undo",
+    help="Take back the effect of entry SEQ from now on, reopening what it closed; what it linked, joined or registered ends, "
+    "and of a judgement the one before stands again.",
+)
 @click.argument("seq")
 @click.option("--because", metavar="R", required=True, help="Why.")
 @shared(reads=False)

@@ -9,7 +9,10 @@ import click
 from tallystick.cli.app import stop
 from tallystick.cli.asked import Asked
 from tallystick.cli.options import shared
+from tallystick.cli.progress import counted
 from tallystick.errors import MachineError, UsageError
+from tallystick.trail.appending import exchanged
+from tallystick.trail.verifying import Report
 from tallystick.workflows.verify import Verification, verify_trail
 
 
@@ -19,18 +22,26 @@ from tallystick.workflows.verify import Verification, verify_trail
 @click.option(
     "--against", metavar="CHECKPOINT", type=click.Path(path_type=Path), help="A signed checkpoint kept elsewhere."
 )
+@click.option(
+    "--incremental",
+    is_flag=True,
+    help="Only what was added since all was last found sound; quick, and older parts, views and files are not looked at again.",
+)
 @shared(reads=False)
-def command(asked: Asked, against: Path | None) -> None:
+def command(asked: Asked, against: Path | None, incremental: bool) -> None:
     """Verify."""
     try:
         note = against.read_bytes() if against else None
     except OSError as error:
         raise UsageError(f"--against {against}: {error.strerror}") from None
     if not asked.trail.id:
+        if why := exchanged(asked.trail):
+            raise MachineError(f"{asked.trail.store.location}: {why}; restore it, or `tally doctor --accept-head`")
         raise MachineError(
             f"{asked.trail.store.location}: nothing was ever written there, so there is nothing to verify"
         )
-    found = verify_trail(asked.trail, note)
+    with counted("entries") as progress:
+        found = verify_trail(asked.trail, note, incremental=incremental, progress=lambda done: progress(done, None))
     first = found.first_bad
     document = {
         "sound": found.sound,
@@ -45,6 +56,7 @@ def command(asked: Asked, against: Path | None) -> None:
                 "checkpoint": report.checkpoint,
                 "bad": len(report.bad),
                 "unknown_kinds": report.unknown_kinds,
+                "since": report.since,
             }
             for report in found.reports
         },
@@ -59,7 +71,12 @@ def _shown(found: Verification) -> str:
     for report in found.reports:
         state = "sound" if report.sound else f"BROKEN ({len(report.bad)} problems)"
         lines.append(
-            f"{report.log}: {state}, {report.size} entries, root {report.root.hex()[:16]}…, checkpoint {report.checkpoint}"
+            f"{report.log}: {state}, {_entries(report)}, root {report.root.hex()[:16]}…, checkpoint {report.checkpoint}"
         )
         lines += [f"  {'entry ' + str(bad.seq) if bad.seq >= 0 else 'files'}: {bad.what}" for bad in report.bad[:5]]
     return "\n".join(lines)
+
+
+def _entries(report: Report) -> str:
+    since = f", those before {report.since} as verified before" if report.since else ""
+    return f"{report.size} entries{since}"

@@ -1,0 +1,220 @@
+"""Attributes that have one value at a time: registered for a subject, or for any; without that nothing is superseded (TIME.5–7).
+
+A claim says what it is ``about``: subject, attribute, value. Where the pair of subject and attribute is registered, a claim with
+another value for the same time gives way to the one that was said later, and keeps what the later one does not cover. Where it
+is not, both stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from tallystick.beliefs import ClaimRow, Name, Version, without
+from tallystick.errors import UsageError
+from tallystick.log.canonical import encode
+from tallystick.model.claim import Candidate
+from tallystick.model.entry import EntryKind
+from tallystick.model.origin import Origin
+from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, UNKNOWN_VALID_TIME, Instant, Interval, ValidTime
+from tallystick.store.protocol import Reading, covers
+from tallystick.trail import Trail
+from tallystick.workflows.typed import fit
+
+ANY = ""
+"""Of a registration: whatever the subject is."""
+
+
+class Registered(NamedTuple):
+    """That an attribute has one value at a time."""
+
+    seq: int
+    subject: str
+    attribute: str
+    tx_to: int
+    conflicts: tuple[tuple[int, ...], ...] = ()
+    """Claims that are held and differ about one subject at one time, as it was registered."""
+
+
+def register(trail: Trail, subject: str, attribute: str, because: str) -> Registered:
+    """Register an attribute of a subject, or of any where ``subject`` is ``*``. Undoing the entry ends it.
+
+    What is held already is left as it is; claims that differ about it are named.
+
+    Raises:
+        UsageError: an empty name, or it is registered already.
+    """
+    subject, attribute = "" if subject == "*" else fit(subject).strip(), fit(attribute).strip()
+    if not attribute or not because.strip():
+        raise UsageError("an attribute to register needs a name and --because")
+    with trail.writing() as appender:
+        rows = appender.rows
+        for known in registered(rows):
+            if (known.subject, known.attribute) == (subject, attribute) and known.tx_to == END_OF_TIME:
+                raise UsageError(f"{attribute!r} of {subject or 'any subject'!r} is registered already, at {known.seq}")
+        said = encode({"name": attribute, "subject": subject})
+        seq = appender.add(EntryKind.INTRODUCED, {"attribute": said, "because": fit(because).encode()})
+        conflicts = tuple(_conflicts(appender.rows, subject, attribute))
+    trail.seal()
+    return Registered(seq, subject, attribute, END_OF_TIME, conflicts)
+
+
+def registered(rows: Reading) -> list[Registered]:
+    """Every registration, ended ones too, in order."""
+    return [Registered(name.seq, _subject(name), name.name, name.tx_to) for name in rows.names("attribute")]
+
+
+def one_valued(rows: Reading) -> frozenset[tuple[str, str]]:
+    """(subject, attribute) of everything that is registered now; the subject is ``ANY`` where it is any."""
+    return frozenset((each.subject, each.attribute) for each in registered(rows) if each.tx_to == END_OF_TIME)
+
+
+def is_one_valued(known: Collection[tuple[str, str]], subject: str, attribute: str) -> bool:
+    """Whether an attribute of a subject has one value at a time, by what ``one_valued`` gave."""
+    return bool(subject and attribute) and ((subject, attribute) in known or (ANY, attribute) in known)
+
+
+class Superseding(NamedTuple):
+    """What becomes of a value of a registered attribute."""
+
+    olds: tuple[int, ...]
+    """Claims that it takes the place of, in whole or in part."""
+    change: bool
+    """The world changed: they hold until the new one does. Else they never held where it does."""
+    valid: ValidTime
+    """When the new one holds, where no claim says the same already."""
+    against: tuple[int, ...] = ()
+    """Claims of another value that stand beside it: a person's own words, which only the person takes back (ERASE.4)."""
+    said_in: int = -1
+    """The held claim that says the same of all of that time; -1 where none does, and a new one is to be opened."""
+
+
+_Held = tuple[ClaimRow, Version]
+
+
+def superseding(rows: Reading, holder: str, candidate: Candidate, at: Instant) -> Superseding:
+    """What a claim about a registered attribute takes the place of in the memory of ``holder``; ``at`` is now.
+
+    It holds as stated, or since it was said; with no end, until the next value begins, so that what is older than a claim
+    that stands gets the time until then and takes nothing away, in whatever order the two arrive (TIME.6).
+    """
+    subject, attribute, value = candidate.about
+    held = _held(rows, holder, subject, attribute)
+    others = [each for each in held if each[0].value != value]
+    said = at if candidate.said_at is None else candidate.said_at
+    valid = _placed(rows, candidate.valid, said, others)
+    mine = [(row, version) for row, version in held if row.value == value]
+    left = valid.intervals
+    for _, version in mine:
+        left = without(left, version.valid)
+    if not left:
+        begins = valid.intervals[0].start
+        said_in = next((row.claim for row, version in mine if covers(version.valid, begins)), mine[0][0].claim)
+        return Superseding((), False, valid, (), said_in)
+    return _superseding(others, valid._replace(intervals=left), person=candidate.origin == Origin.USER)
+
+
+def revising(
+    rows: Reading, claim: int, value: str, valid: ValidTime, at: Instant, *, change: bool
+) -> Superseding | None:
+    """What a revision of a held claim takes the place of beside it; None where its attribute is not registered.
+
+    A correction that states no time is one of all the time that the claim has.
+    """
+    old, version = rows.claim_row(claim), rows.open_version(claim)
+    if old is None or version is None or not is_one_valued(one_valued(rows), old.subject, old.attribute):
+        return None
+    held = _held(rows, old.holder, old.subject, old.attribute)
+    others = [each for each in held if each[0].value != value and each[0].claim != claim]
+    if valid == UNKNOWN_VALID_TIME and not change:
+        valid = valid._replace(intervals=version.valid)
+    elif change:
+        valid = _placed(rows, valid, at, others)
+    found = _superseding(others, valid, person=old.origin == Origin.USER)
+    return found._replace(olds=(claim, *found.olds), change=change)
+
+
+def _superseding(others: list[_Held], valid: ValidTime, *, person: bool) -> Superseding:
+    meeting = [(row, version) for row, version in others if _meet(version.valid, valid.intervals)]
+    against = tuple(row.claim for row, _ in meeting if row.origin == Origin.USER and not person)
+    olds = tuple(row.claim for row, _ in meeting if row.claim not in against)
+    since = valid.intervals[0].start
+    begun = all(version.valid[0].start < since for row, version in meeting if row.claim in olds)
+    return Superseding(olds, _is_open(valid) and begun and since != START_OF_TIME, valid, against)
+
+
+def _placed(rows: Reading, valid: ValidTime, said: Instant, others: list[_Held]) -> ValidTime:
+    """``valid``, since it was said where it states nothing, and up to the next value where it has no end."""
+    if valid == UNKNOWN_VALID_TIME:
+        valid = valid._replace(intervals=(Interval(said, END_OF_TIME),))
+    if not _is_open(valid):
+        return valid
+    since = valid.intervals[0].start
+    later = [moment for each in others for moment in _beginnings(rows, *each) if moment > since]
+    return valid._replace(intervals=(Interval(since, min(later, default=END_OF_TIME)),))
+
+
+def _is_open(valid: ValidTime) -> bool:
+    return len(valid.intervals) == 1 and valid.intervals[0].end == END_OF_TIME
+
+
+def _beginnings(rows: Reading, row: ClaimRow, version: Version) -> list[Instant]:
+    """When a claim begins to hold, and when it was said again of a time at which it holds."""
+    start = version.valid[0].start
+    moments = [_said(rows, row.claim, row.said_at) if start == START_OF_TIME else start]
+    again = [touch for touch in rows.touches(row.claim) if touch.kind == EntryKind.RECONFIRMED]
+    moments += [_said(rows, touch.seq, touch.said_at) for touch in again]
+    return [moment for moment in moments if covers(version.valid, moment)]
+
+
+def _said(rows: Reading, seq: int, said_at: Instant) -> Instant:
+    """When an entry's words were said; when they were appended, where no record says."""
+    return next(rows.entries(seq, seq + 1)).at if said_at < 0 else said_at
+
+
+def _held(rows: Reading, holder: str, subject: str, attribute: str) -> list[_Held]:
+    found = []
+    for row in rows.about(holder, subject, attribute):
+        version = rows.open_version(row.claim)
+        if version is not None:
+            found.append((row, version))
+    return found
+
+
+def _meet(one: Collection[Interval], other: Collection[Interval]) -> bool:
+    return any(a.start < b.end and b.start < a.end for a in one for b in other)
+
+
+def _conflicts(rows: Reading, subject: str, attribute: str) -> list[tuple[int, ...]]:
+    """Groups of held claims of one holder and subject that differ about one time."""
+    held: dict[tuple[str, str], list[tuple[ClaimRow, Version]]] = {}
+    for each in rows.rows("claim"):
+        row = ClaimRow._make(each)
+        if row.attribute == attribute and row.subject and subject in (ANY, row.subject):
+            version = rows.open_version(row.claim)
+            if version is not None:
+                held.setdefault((row.holder, row.subject), []).append((row, version))
+    found = []
+    for group in held.values():
+        differing = sorted(
+            {
+                claim.claim
+                for row, version in group
+                for other, its in group
+                if row.value != other.value and _meet(version.valid, its.valid)
+                for claim in (row, other)
+            }
+        )
+        if differing:
+            found.append(tuple(differing))
+    return found
+
+
+def _subject(name: Name) -> str:
+    import json
+
+    try:
+        said = json.loads(name.facts)
+    except ValueError:
+        return "\0"
+    return str(said.get("subject", "")) if isinstance(said, dict) else "\0"
