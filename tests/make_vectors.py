@@ -18,8 +18,9 @@ from tallystick.store.outside import key_name, origin
 from tallystick.testing.trails import MemoryOutside, RepeatingEntropy, SetClock
 from tallystick.trail import Appender, Trail
 from tallystick.trail.archive import Packer, event_id, record_bytes
+from tallystick.trail.erasing import Erasure, erase
 from tallystick.workflows.portable import export_lines
-from tallystick.workflows.reconciling import valid_part
+from tallystick.workflows.valid_times import valid_part
 
 FOLDER = Path(__file__).resolve().parents[1] / "vectors" / "trail"
 SEED = 1
@@ -42,8 +43,17 @@ def files() -> dict[str, bytes]:
     lines = [json.loads(line) for line in export_lines(trail)]
     public = trail.outside.public_key(trail.id) or b""
     made["checkpoint.json"] = _json(_checkpoints(trail, note, public))
-    for name, (change, expected) in {"good": (_unchanged, {"sound": True}), **TAMPERED}.items():
-        folder = name if name == "good" else f"{name}_fail"
+    made |= _trails("good", TAMPERED, lines, note, public)
+    forgetful = erased_trail(trail)
+    lines = [json.loads(line) for line in export_lines(forgetful)]
+    return made | _trails("erased", TAMPERED_ERASED, lines, forgetful.seal(), public)
+
+
+def _trails(good: str, tampered: Tampered, lines: Lines, note: bytes, public: bytes) -> dict[str, bytes]:
+    """A sound trail and what was made of it, each with its checkpoint and what a verifier says."""
+    made = {}
+    for name, (change, expected) in {good: (_unchanged, {"sound": True}), **tampered}.items():
+        folder = name if name == good else f"{name}_fail"
         changed = change([json.loads(json.dumps(line)) for line in lines])
         made[f"{folder}/trail.jsonl"] = b"".join(_line(line) for line in changed)
         made[f"{folder}/memory.checkpoint"] = note
@@ -80,6 +90,15 @@ def small_trail() -> Trail:
     clock.now -= 3 * DAY
     with trail.writing() as appender:
         appender.add(EntryKind.LINKED, {"same_as": b"{}"}, refs=[first, second])
+    return trail
+
+
+def erased_trail(trail: Trail) -> Trail:
+    """The small trail, of which a claim, a verdict and an archived event were erased, and more of it is proposed."""
+    with trail.writing() as appender:
+        what = Erasure({4: ["facets", "quote", "text"], 7: ["verdict/4"], 8: ["facets"]}, {2: [0]})
+        erase(appender, what, "asked for")
+        appender.add(EntryKind.PROPOSED, {"proposal": _json_part(because="x", does="forget", selector="c5")}, refs=[5])
     return trail
 
 
@@ -341,7 +360,34 @@ def _time_back(lines: Lines) -> Lines:
     return lines
 
 
-TAMPERED: dict[str, tuple[Callable[[Lines], Lines], dict[str, Any]]] = {
+def _erased_back(lines: Lines) -> Lines:
+    """A part that was erased is put back, as it was."""
+    as_it_was = _part_of([json.loads(line) for line in export_lines(small_trail())], 4, "text")
+    lines.insert(lines.index(_entry_of(lines, 4)) + 1, as_it_was)
+    return lines
+
+
+def _erased_more(lines: Lines) -> Lines:
+    """A part of which nobody says that it was erased."""
+    lines.remove(_part_of(lines, 5, "text"))
+    return lines
+
+
+def _event_erased_more(lines: Lines) -> Lines:
+    """An archived event of which nobody says that it was erased."""
+    event = [line for line in lines if "event" in line][1]["event"]
+    event[3:] = [-1, 0, 0, ""]
+    return lines
+
+
+Tampered = dict[str, tuple[Callable[[Lines], Lines], dict[str, Any]]]
+
+TAMPERED_ERASED: Tampered = {
+    "erased_back": (_erased_back, {"sound": False, "seq": 4, "what": "part"}),
+    "erased_more": (_erased_more, {"sound": False, "seq": 5, "what": "part"}),
+    "event_erased_more": (_event_erased_more, {"sound": False, "seq": 3, "what": "archive"}),
+}
+TAMPERED: Tampered = {
     "clock_changed": (_clock_changed, {"sound": False, "what": "root"}),
     "text_changed": (_text_changed, {"sound": False, "seq": 4, "what": "part"}),
     "salt_cut": (_salt_cut, {"sound": False, "seq": 5, "what": "part"}),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tallystick.errors import ProofError
 from tallystick.extractors import (
     rules_accepted,
     rules_choice,
@@ -23,6 +24,8 @@ from tallystick.language.modality import hedges, mood
 from tallystick.language.polarity import modals, negation_scope, negations, polarity
 from tallystick.language.sentences import sentences
 from tallystick.language.telling import telling_words
+from tallystick.log.checkpoint import parse
+from tallystick.log.proof import FIRST_LINE, parse_proof
 from tallystick.redaction import redact
 from tallystick.verifiers import outputs
 from tallystick.verifiers.commands import actions
@@ -34,6 +37,18 @@ from tallystick.verifiers.settling import settle
 from tallystick.verifiers.shell import simple_commands
 from tallystick.verifiers.superseding import frame
 from tests.growth import assert_linear, repeated
+
+
+def _or_refused(read: Callable[[bytes], object]) -> Callable[[str], object]:
+    """What is read of bytes, or why it is refused."""
+
+    def answer(text: str) -> object:
+        try:
+            return read(text.encode("utf-8", "surrogatepass"))
+        except ProofError as error:
+            return str(error)
+
+    return answer
 
 
 def _of_statements(read: Callable[[Sequence[Statement]], object]) -> Callable[[str], object]:
@@ -78,6 +93,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "reports": lambda text: rules_report.reports(statements(text), answering=False),
     "on_the_way": _of_statements(rules_report.on_the_way),
     "taken_back": _of_statements(rules_withdrawn.taken_back),
+    "parse_proof": _or_refused(parse_proof),
+    "the rest of a proof": _or_refused(lambda data: parse_proof(f"{FIRST_LINE}\nindex 1\n".encode() + data)),
+    "parse_checkpoint": _or_refused(parse),
     "proposed": _of_statements(rules_accepted.proposed),
     "offer_of": _of_statements(rules_choice.offer_of),
 }

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "tallystick"
 IMPURE = {"apsw", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "time", "urllib"}
 SHARED = {
-    "store": {"protocol", "outside", "presence", "words"},
+    "store": {"folding", "outside", "packing", "presence", "protocol", "statements", "words"},
     "transcripts": {"protocol", "sources", "lines", "documents", "texts"},
     "extractors": {"protocol"},
 }
@@ -127,7 +127,9 @@ def test_the_readers_contract_names_every_reader() -> None:
 
 def test_implementations_are_named_in_plugins_alone() -> None:
     """Workflows and the command see protocols; which implementation stands behind one is said in ``plugins``."""
-    named = {"tallystick.store.sqlite", "tallystick.extractors.rules"} | set(contracts()["readers"]["modules"])
+    named = {"tallystick.store.postgres", "tallystick.store.sqlite", "tallystick.extractors.rules"} | set(
+        contracts()["readers"]["modules"]
+    )
     above = [*(SRC / "workflows").rglob("*.py"), *(SRC / "cli").rglob("*.py"), *(SRC / "trail").rglob("*.py")]
     found = [f"{path.relative_to(SRC)}: {name}" for path in above for name in imports(path) & named]
     assert found == []

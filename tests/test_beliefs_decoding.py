@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.beliefs import Effects, effects
+from tallystick.beliefs import ClaimRow, Effects, VerdictRow, effects
 from tallystick.model.entry import Entry, EntryKind
-from tallystick.store.memory import Views
+from tallystick.store.memory_views import Views
 
 ID = "0" * 32
 NOT_ASCII = '"é": 0'
@@ -89,8 +89,8 @@ def test_odd_json_means_the_same_either_way(body: str) -> None:
 def test_the_fast_way_is_taken() -> None:
     """TIME.12: plain facets and verdicts are read as they stand."""
     claim, _ = _opened(b'{"kind":"fact","origin":"user","session":3,"said_at":7,"tokens":9,"by":"rules/1"}')
-    assert claim == (5, ID, "fact", "user", 5, 3, 7, 9)
+    assert claim == ClaimRow(5, ID, "fact", "user", 5, 3, 7, 9)
     (verdict,) = _judged(
         b'{"verdicts":[{"reason":"contiguous","spans":[],"value":"verbatim","verifier":"quotation/1"}]}'
     )
-    assert verdict == (5, "derivation", 6, "verbatim", "contiguous")
+    assert verdict == VerdictRow(5, "derivation", 6, "verbatim", "contiguous", 6)

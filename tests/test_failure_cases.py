@@ -485,9 +485,10 @@ def edit(tally: Tally, statement: str, *values: object, log: str = "memory") -> 
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE part SET body = CAST('the port is 9999' AS BLOB) WHERE seq = 3 AND name = 'text'",
-        "UPDATE part SET salt = zeroblob(32) WHERE seq = 3 AND name = 'text'",
-        "DELETE FROM part WHERE seq = 3 AND name = 'text'",
+        "UPDATE part SET packed = CAST(substr(packed, 1, length(packed) - 1) || x'39' AS BLOB) WHERE seq = 3",
+        "UPDATE part SET packed = (SELECT packed FROM part WHERE seq = 5) WHERE seq = 3",
+        "UPDATE part SET packed = zeroblob(length(packed)) WHERE seq = 3",
+        "DELETE FROM part WHERE seq = 3",
         "UPDATE entry SET canon = CAST(replace(canon, 'asserted', 'observed') AS BLOB) WHERE seq = 3",
         "DELETE FROM entry WHERE seq = 3",
     ],

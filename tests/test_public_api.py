@@ -40,14 +40,15 @@ NAMES = {
     "tallystick.store.sqlite": "SqliteStore",
     "tallystick.transcripts.protocol": "Adapter Reader",
     "tallystick.extractors.protocol": "Extractor",
+    "tallystick.testing.bitemporal_contract": "BitemporalContract",
     "tallystick.testing.reader_contract": "ReaderContract",
     "tallystick.testing.store_contract": "StoreContract",
 }
 COMMANDS_TODAY = (
-    "ingest brief recall remember quote outcome why replay revise retract undo verify checkpoint export import doctor"
-    " demo"
+    "ingest brief recall cite answers context remember quote outcome why replay diff revise retract undo register join"
+    " forget verify checkpoint prove verify-bundle export import doctor demo"
 )
-TAKES_AS_OF = {"brief", "outcome", "quote", "recall", "replay", "why"}
+TAKES_AS_OF = {"answers", "brief", "context", "outcome", "prove", "quote", "recall", "replay", "why"}
 
 
 @pytest.mark.parametrize("module", sorted(NAMES))

@@ -135,9 +135,9 @@ def test_a_locale_that_was_never_set_loses_no_letters(tally: Tally) -> None:
 def test_an_interrupted_briefing_says_so(tally: Tally) -> None:
     """cli.md: an interrupt is one line and code 130, on a line of its own beneath what the terminal shows of it."""
     program = (
-        "import os, signal, sys, tallystick.workflows.brief as made\n"
+        "import os, signal, sys, time, tallystick.workflows.brief as made\n"
         "from tallystick.cli import main\n"
-        f"made.brief = lambda *a, **k: os.kill(os.getpid(), {int(signal.SIGINT)})\n"
+        f"made.brief = lambda *a, **k: (os.kill(os.getpid(), {int(signal.SIGINT)}), time.sleep(60))\n"
         "main()\n"
     )
     with pytest.raises(subprocess.CalledProcessError) as caught:

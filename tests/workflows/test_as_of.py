@@ -18,8 +18,12 @@ READS: dict[str, Callable[[Tally, str], Done]] = {
     "replay": lambda tally, point: tally("replay", "--as-of", point, "--holder", "*", "--json"),
     "replay count": lambda tally, point: tally("replay", "--as-of", point, "--count", "--json"),
     "why": lambda tally, point: tally("why", CLAIM, "--as-of", point, "--json"),
+    "answers": lambda tally, point: tally("answers", "--as-of", point, "--json", "--holder", "*"),
+    "answers that cite": lambda tally, point: tally("answers", "--cited", CLAIM, "--as-of", point),
+    "context": lambda tally, point: tally("context", ANSWER, "--as-of", point),
 }
 CLAIM = "c3"
+ANSWER = "a3"
 
 
 def answers(tally: Tally, point: str) -> dict[str, str]:
@@ -37,6 +41,7 @@ def past(tally: Tally) -> Tally:
     """A trail with some history; ``CLAIM`` is its first claim."""
     assert tally.remember("the port of the test database is 5432") == CLAIM
     tally.json("recall", "port")
+    assert tally.json("cite", "It is 5432.", "--claims", CLAIM)["answer"] == ANSWER
     tally.remember("the linter runs before every commit")
     tally.remember("All tests pass")
     return tally
@@ -55,6 +60,7 @@ def later(tally: Tally) -> None:
     tally.json("revise", CLAIM, "the port of the test database is 5433", "--because", "moved", "--kind", "change")
     linter = next(item["id"] for item in tally.believed() if item["text"] == "the linter runs before every commit")
     tally.json("retract", linter, "--because", "it does not")
+    tally.json("cite", "It was 5432.", "--claims", CLAIM)
     tally.json("recall", "port")
     tally.json("brief")
 
@@ -135,13 +141,12 @@ def test_points_that_are_none(past: Tally, name: str) -> None:
 
 
 def test_before_the_beginning(past: Tally) -> None:
-    """TIME.1, 2: before the first entry nothing was believed; a claim not yet opened is unknown there."""
-    for point in ("2020-01-01T00:00:00Z", "1969-01-01T00:00:00Z", "0001-01-01T00:00:00Z"):
-        document = past.json("replay", "--holder", "*", "--as-of", point)
-        assert (document["seq"], document["count"], document["items"]) == (-1, 0, [])
-        assert past.json("recall", "port", "--as-of", point)["items"] == []
-        assert past.json("brief", "--as-of", point)["lines"] == []
-        assert CLAIM in past.refused("why", CLAIM, "--as-of", point)
+    """TIME.1, 2: an instant before the first entry is refused by every read, with when the trail begins."""
+    for when in ("2020-01-01T00:00:00Z", "1969-01-01T00:00:00Z", "0001-01-01T00:00:00Z"):
+        for name, read in READS.items():
+            done = read(past, when)
+            assert (done.code, done.out) == (2, ""), (name, when)
+            assert "is before the trail, which begins at 2026-04-01T00:00:00Z" in done.err
     assert past.json("replay", "--as-of", "0")["count"] == 0
 
 

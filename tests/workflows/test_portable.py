@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.surface import Tally
 from tests.sessions import ClaudeCode, Codex
+from tests.store.postgres_server import embedded, shared_server
 
 
 @pytest.fixture
@@ -64,6 +65,24 @@ def test_there_and_back(tally: Tally, exported: Path) -> None:
     assert everything(tally) == here
     tally.json("export", tally.folder / "again.jsonl")
     assert (tally.folder / "again.jsonl").read_bytes() == exported.read_bytes()
+
+
+def test_between_a_folder_and_a_database(tally: Tally, exported: Path) -> None:
+    """cli.md: a trail moves from a folder to PostgreSQL and back, the same by every answer and every byte of its export."""
+    here = everything(tally)
+    server = shared_server(embedded())
+    database = server.url(trail=tally.folder.name)
+    elsewhere(tally, "database")
+    tally.setenv({"TALLY_TRAIL": database})
+    tally.json("import", exported)
+    assert everything(tally) == here
+    tally.json("export", tally.folder / "from-database.jsonl")
+    elsewhere(tally, "back")
+    tally.json("import", tally.folder / "from-database.jsonl")
+    assert everything(tally) == here
+    tally.json("export", tally.folder / "back.jsonl")
+    for file in ("from-database.jsonl", "back.jsonl"):
+        assert (tally.folder / file).read_bytes() == exported.read_bytes()
 
 
 def test_an_import_goes_on(tally: Tally, exported: Path) -> None:

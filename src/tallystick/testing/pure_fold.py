@@ -6,7 +6,7 @@ valid time is decided segment by segment. Slow, and short enough to be read agai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -25,9 +25,11 @@ class Step(NamedTuple):
     seq: int
     at: int
     does: str
-    """``assert`` | ``again`` | ``judge`` | ``retract`` | ``correct`` | ``change`` | ``undo`` | ``repair``; else nothing."""
+    """``assert`` | ``again`` | ``judge`` | ``retract`` | ``correct`` | ``change`` | ``merge`` | ``undo`` | ``join`` |
+    ``forget`` | ``repair``; else nothing."""
     about: int = -1
-    """The claim or, of an undo, the entry that it is about; of an assertion the claim it takes up, if any."""
+    """The claim or, of an undo, the entry that it is about; of an assertion the claim it takes up, if any; of a merge the
+    claim that gives way."""
     holder: str = ""
     kind: str = ""
     text: str = ""
@@ -35,6 +37,10 @@ class Step(NamedTuple):
     said_at: int = -1
     verdicts: tuple[tuple[str, str, str], ...] = ()
     """(axis, value, reason) of a judgement."""
+    others: tuple[int, ...] = ()
+    """Further claims: old ones of a revision, the one that a merge leaves, those that are forgotten or judged too."""
+    names: tuple[str, ...] = ()
+    """The two holders that are one from here on."""
 
 
 class Held(NamedTuple):
@@ -43,7 +49,8 @@ class Held(NamedTuple):
     claim: int
     holder: str
     kind: str
-    text: str
+    text: str | None
+    """None where it was forgotten, at whatever point it is asked for."""
     valid: Periods
     derivation: str
     outcome: str
@@ -52,20 +59,80 @@ class Held(NamedTuple):
     lineage: int
 
 
-def believed(steps: Sequence[Step], as_of: int) -> list[Held]:
-    """What is believed once steps 0 … ``as_of`` have happened, in order of claim."""
+def believed(steps: Sequence[Step], as_of: int, holders: Collection[str] | None = None) -> list[Held]:
+    """What is believed once steps 0 … ``as_of`` have happened, in order of claim; without what any step forgot.
+
+    ``steps`` is all that ever happened, since what is forgotten is gone from earlier answers too. With ``holders`` only what
+    they hold, and whoever was one with one of them at the point.
+    """
     done = [step for step in steps if step.seq <= as_of]
     opened = {step.seq: step for step in done if step.does in ("assert", "correct", "change")}
-    return [_held(done, opened, claim, valid) for claim, valid in sorted(_worlds(done)[-1].items())]
+    gone = _forgotten_claims(steps)
+    wanted = None if holders is None else one_with(steps, as_of, holders)
+    found = [_held(done, opened, claim, valid) for claim, valid in sorted(_worlds(done)[-1].items())]
+    found = [forgotten(steps, held) if held.claim in gone else held for held in found]
+    return [each for each in found if wanted is None or each.holder in wanted]
+
+
+def forgotten(steps: Sequence[Step], held: Held) -> Held:
+    """What is left of a belief once its claim was forgotten: when it was held, and in whose memory (ERASE.2).
+
+    When it was valid is left where that of another claim rests on it: where it revised one or was revised.
+    """
+    revised = [step for step in steps if step.does in ("correct", "change")]
+    rests = any(held.claim in (step.seq, step.about, *step.others) for step in revised)
+    valid = held.valid if rests else ALWAYS
+    return Held(held.claim, held.holder, "", None, valid, "inferred", "none", "", -1, held.lineage)
+
+
+def one_with(steps: Sequence[Step], as_of: int, holders: Collection[str]) -> set[str]:
+    """The holders, and all that had been joined with one of them by a point and not been parted again."""
+    done = [step for step in steps if step.seq <= as_of]
+    taken_back = {step.about for step in done if step.does == "undo"}
+    pairs = [set(step.names) for step in done if step.does == "join" and step.seq not in taken_back]
+    found = set(holders)
+    for _ in pairs:  # Each round that finds anything uses up a pair.
+        found = found.union(*(pair for pair in pairs if pair & found))
+    return found
+
+
+def _forgotten_claims(steps: Sequence[Step]) -> set[int]:
+    return {claim for step in steps if step.does == "forget" for claim in (step.about, *step.others)}
 
 
 def refusal(steps: Sequence[Step], undone: int) -> set[int]:
     """Seqs of the steps that stand in the way of undoing step ``undone`` (TIME.9); empty when nothing does."""
+    judged = [step for step in steps if step.seq == undone and step.does == "judge"]
+    if judged:
+        return _judged_since(steps, judged)
     worlds = _worlds(steps)
     changed = _changed(worlds, steps, undone)
     return {
         step.seq for place, step in enumerate(steps) if step.seq > undone and _touched(worlds, steps, place) & changed
     }
+
+
+def changes_nothing(steps: Sequence[Step], undone: int) -> bool:
+    """Whether there is nothing to take back of a step that opens or closes claims."""
+    return not _changed(_worlds(steps), steps, undone)
+
+
+def _judged_since(steps: Sequence[Step], judged: Sequence[Step]) -> set[int]:
+    """Later verdicts on the same axis of the same claims, and what took such verdicts back."""
+    gone = _forgotten_claims(steps)
+    mine = _axes(judged, gone)
+    later = set()
+    for step in steps:
+        said = [step, *(each for each in steps if step.does == "undo" and each.seq == step.about)]
+        if step.seq > judged[0].seq and _axes(said, gone) & mine:
+            later.add(step.seq)
+    return later
+
+
+def _axes(steps: Sequence[Step], gone: Collection[int]) -> set[tuple[int, str]]:
+    """(claim, axis) of everything that was judged, but for what was forgotten since."""
+    judged = {(claim, axis) for step in steps for claim in (step.about, *step.others) for axis, _, _ in step.verdicts}
+    return {each for each in judged if each[0] not in gone}
 
 
 def seq_at(steps: Sequence[Step], instant: int) -> int:
@@ -105,12 +172,16 @@ def _after(worlds: list[World], steps: Sequence[Step], place: int, step: Step) -
     world = dict(worlds[place])
     if step.does == "assert":
         world[step.seq] = joined(step.valid)
-    elif step.does == "retract":
-        world.pop(step.about, None)
+    elif step.does in ("retract", "forget"):
+        for claim in (step.about, *step.others):
+            world.pop(claim, None)
     elif step.does in ("correct", "change"):
-        old = world.pop(step.about, ())
-        new, left = _corrected(old, step) if step.does == "correct" else _moved(old, step)
-        world |= {claim: valid for claim, valid in ((step.seq, new), (step.about, left)) if valid}
+        olds = {claim: world.pop(claim, ()) for claim in (step.about, *step.others)}
+        new, left = _corrected(olds, step) if step.does == "correct" else _moved(olds, step)
+        world |= {claim: valid for claim, valid in ((step.seq, new), *left.items()) if valid}
+    elif step.does == "merge":
+        if step.others[0] in world and step.others[0] != step.about:
+            world.pop(step.about, None)
     elif step.does == "undo":
         for claim in _changed(worlds[: place + 1], steps, step.about):
             before = worlds[_place(steps, step.about)].get(claim)
@@ -120,21 +191,24 @@ def _after(worlds: list[World], steps: Sequence[Step], place: int, step: Step) -
     return world
 
 
-def _corrected(old: Periods, step: Step) -> tuple[Periods, Periods]:
-    """It was never so: where the new is valid, the old is not (TIME.5, 7)."""
-    return joined(step.valid), _only(old, lambda moment: not _covers(step.valid, moment), step.valid)
+def _corrected(olds: World, step: Step) -> tuple[Periods, World]:
+    """They were never so: where the new is valid, the old are not (TIME.5, 7)."""
+    left = {old: _only(had, lambda moment: not _covers(step.valid, moment), step.valid) for old, had in olds.items()}
+    return joined(step.valid), left
 
 
-def _moved(old: Periods, step: Step) -> tuple[Periods, Periods]:
-    """It is different since: the old ends where the new begins, and never gives way to what is older (TIME.5, 6)."""
+def _moved(olds: World, step: Step) -> tuple[Periods, World]:
+    """It is different since: the old end where the new begins, and those that begin later end it (TIME.5, 6)."""
     stated = step.valid[0][0]
     since = step.at if stated == ALWAYS[0][0] else stated
     edge = ((since, since + 1),)
     new = _only(step.valid, lambda moment: moment >= since, edge) or joined(step.valid)
-    if old and since < old[0][0]:
-        begins = old[0][0]
-        return _only(new, lambda moment: moment < begins, old), old
-    return new, _only(old, lambda moment: moment < since, edge)
+    later = {old for old, had in olds.items() if had and since < had[0][0]}
+    for old in later:
+        begins = olds[old][0][0]
+        new = _only(new, lambda moment, begins=begins: moment < begins, olds[old])  # type: ignore[misc]
+    left = {old: had if old in later else _only(had, lambda moment: moment < since, edge) for old, had in olds.items()}
+    return new, left
 
 
 def _only(periods: Periods, keep: _Keep, edges: Periods) -> Periods:
@@ -162,13 +236,20 @@ def _changed(worlds: Sequence[World], steps: Sequence[Step], seq: int) -> set[in
 def _touched(worlds: Sequence[World], steps: Sequence[Step], place: int) -> set[int]:
     step = steps[place]
     if step.does == "undo":
-        return _changed(worlds, steps, step.about) | _changed(worlds, steps, step.seq)
-    return {step.about} if step.does in ("assert", "again", "retract", "correct", "change") else set()
+        judgements = [each for each in steps if each.seq == step.about and each.does == "judge"]
+        judged = {claim for each in judgements for claim in (each.about, *each.others)}
+        return judged | _changed(worlds, steps, step.about) | _changed(worlds, steps, step.seq)
+    if step.does == "merge" and step.others[0] not in worlds[place]:
+        return set()
+    does_touch = step.does in ("assert", "again", "retract", "correct", "change", "merge", "forget")
+    return {step.about, *step.others} if does_touch else set()
 
 
 def _held(done: Sequence[Step], opened: Mapping[int, Step], claim: int, valid: Periods) -> Held:
     said = opened[claim]
-    newest = {axis: (value, why) for step in done if step.about == claim for axis, value, why in step.verdicts}
+    taken_back = {step.about for step in done if step.does == "undo"}
+    judged = [step for step in done if claim in (step.about, *step.others) and step.seq not in taken_back]
+    newest = {axis: (value, why) for step in judged for axis, value, why in step.verdicts}
     derivation = newest.get("derivation", ("inferred", ""))
     outcome = newest.get("outcome", ("none", ""))
     reason = "; ".join(why for _, why in (derivation, outcome) if why)

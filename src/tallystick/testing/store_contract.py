@@ -1,4 +1,5 @@
-"""What any store must hold to, as a test class and a state machine to inherit (TRAIL.1, 5, 7, 9, TIME.1-3, 8, 9, 12, 13).
+"""What any store must hold to, as a test class and a state machine to inherit (TRAIL.1, 5, 7, 9, TIME.1-3, 8, 9, 12, 13,
+ERASE.1, 2).
 
 ::
 
@@ -16,18 +17,24 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tallystick.beliefs import ALWAYS, ClaimRow
 from tallystick.errors import MachineError, UnknownId
 from tallystick.log.canonical import entry_bytes, entry_from_bytes
 from tallystick.model.entry import EntryKind, Head, LogName
-from tallystick.store.protocol import Selection, Store
+from tallystick.model.evidence import Event, EventKind, Locator, Origin
+from tallystick.store.protocol import VIEWS, Selection, SourceRow, Store
 from tallystick.testing.trails import SetClock, trail_over
 from tallystick.trail import Appender, Trail
+from tallystick.trail.archive import ArchiveReader
+from tallystick.trail.erasing import Erasure, erase, with_copies
 from tallystick.trail.verifying import verify_log
+from tallystick.workflows.archiving import SessionArchive
 
 HOLDER = "5" * 32
 
@@ -186,3 +193,123 @@ class StoreContract(ABC):
             rows.set_meta("trail", "f" * 32)
         with pytest.raises(MachineError, match="belongs to another trail"), trail.writing(LogName.ACCESS):
             pass
+
+    def test_what_is_erased_leaves_what_the_fold_makes_of_the_rest(self, trail: Trail) -> None:
+        """ERASE.1, 2: parts, search terms, claims, valid times, verdicts, names and reconfirmations; the log stays sound."""
+        with trail.writing() as appender:
+            holder = appender.holder("project:one", "project")
+            facets = {
+                "kind": "decision",
+                "origin": "user",
+                "subject": "db",
+                "attribute": "port",
+                "value": "1",
+                "said_at": 7,
+            }
+            valid = json.dumps({"intervals": [[0, 5]], "words": "then"}).encode()
+            parts = {"facets": json.dumps(facets).encode(), "text": b"quokka port", "valid": valid, "quote": b"q"}
+            claim = appender.add(EntryKind.ASSERTED, parts, holder=holder)
+            other = said(appender, "the other port", holder)
+            judged = appender.add(EntryKind.JUDGED, _verdicts(claim, other, value="verbatim"), refs=[claim, other])
+            again = appender.add(EntryKind.JUDGED, _verdicts(claim, value="inferred"), refs=[claim])
+            appender.add(EntryKind.UNDONE, {"because": b"b"}, refs=[again, claim])
+            first = appender.add(EntryKind.JUDGED, _verdicts(other, value="verbatim"), refs=[other])
+            last = appender.add(EntryKind.JUDGED, _verdicts(other, value="inferred"), refs=[other])
+            appender.add(EntryKind.UNDONE, {"because": b"b"}, refs=[first, other])
+            said_again = appender.add(EntryKind.RECONFIRMED, {"facets": b'{"said_at": 9}'}, refs=[claim])
+            name = appender.add(EntryKind.INTRODUCED, {"attribute": b'{"name": "port", "subject": "db"}'})
+            appender.add(EntryKind.UNDONE, {"because": b"b"}, refs=[name])
+        gone = {
+            claim: {"facets", "text", "valid", "quote"}, judged: {f"verdict/{claim}"}, again: {f"verdict/{claim}"},
+            last: {f"verdict/{other}"}, said_again: {"facets"}, name: {"attribute"},
+        }  # fmt: skip
+        with trail.reading() as rows:
+            before = {view: list(rows.rows(view)) for view in VIEWS}
+        with trail.writing() as appender:
+            seq = erase(appender, Erasure(gone, {}), "asked for")
+        assert verify_log(trail, LogName.MEMORY).bad == ()
+        with trail.reading() as rows:
+            assert rows.claim_row(claim) == ClaimRow(claim, holder, "", "", claim, -1, -1, 0)
+            assert [(v.tx_from, v.tx_to, v.valid) for v in rows.versions(claim)] == [(claim, seq, ALWAYS)]
+            assert rows.verdicts(claim) == []
+            assert [row.value for row in rows.verdicts(other)] == ["verbatim", "verbatim", "verbatim"]
+            assert [touch.said_at for touch in rows.touches(claim) if touch.seq == said_again] == [-1]
+            assert [(row.name, row.facts, row.tx_to) for row in rows.names("attribute")] == [("", "{}", name + 1)]
+            assert rows.newest([["quokka"]], Selection(seq), 9) == []
+            assert rows.newest([["port"]], Selection(seq), 9) == [other]
+            assert rows.newest([["port"]], Selection(seq, (holder,), ("decision",)), 9) == []
+            left = [name for seq, parts in rows.parts_between() for name, _, _ in parts if seq in gone]
+            assert left == [f"verdict/{other}"]
+            after = {view: list(rows.rows(view)) for view in VIEWS}
+            assert [row for row in after["claim"] if row[0] != claim] == [
+                row for row in before["claim"] if row[0] != claim
+            ]
+        for log in LogName:
+            trail.store.scrub(log)
+        assert verify_log(trail, LogName.MEMORY).bad == ()
+
+    def test_what_is_missing_and_was_not_erased_is_found(self, trail: Trail) -> None:
+        """ERASE.1, TRAIL.7: a part or an archived event that is gone without an entry that says so, or there in spite of one."""
+        with trail.writing() as appender:
+            claim, other = said(appender, "one"), said(appender, "two")
+            session = _observed(appender, trail, "one", [f"event {n}" for n in range(3)])
+        with trail.writing() as appender:
+            erase(appender, Erasure({claim: {"text"}}, {session: {1}}), "asked for")
+        assert verify_log(trail, LogName.MEMORY).bad == ()
+        with trail.writing() as appender:
+            appender.rows.erase({other: {"text"}}, [(other, "two")])
+            appender.rows.erase_events([(session, 2)])
+            places = {"parts": {str(other): ["facets"]}, "events": {str(session): [0]}}
+            appender.add(
+                EntryKind.ERASED, {"because": b"", "places": json.dumps(places).encode()}, refs=[other, session]
+            )
+        found = [bad.what for bad in verify_log(trail, LogName.MEMORY).bad]
+        assert any("'text' is missing and no entry says that it was erased" in what for what in found)
+        assert any("'facets' was erased and is there again" in what for what in found)
+        assert any("is gone and no entry says that it was erased" in what for what in found)
+        assert any(what.startswith("archived event") and "there again" in what for what in found)
+
+    def test_a_block_packed_anew_keeps_every_other_record(self, trail: Trail) -> None:
+        """ERASE.2, EVID.5: records move up where one went, those that another session shares too; an emptied block goes."""
+        texts = [f"event {n} " + "x" * n for n in range(6)]
+        with trail.writing() as appender:
+            first = _observed(appender, trail, "one", texts)
+            second = _observed(appender, trail, "two", [*texts[2:], "its own"])
+            third = _observed(appender, trail, "three", ["alone"])
+        with trail.writing() as appender:
+            copies = with_copies(appender.rows, {first: {0, 3}, third: {0}})
+            assert copies == {first: {0, 3}, second: {1}, third: {0}}
+            appender.rows.note_source(SourceRow("/gone", third, 1, 1, 1, 1, 1, b"d", b"{}"))
+            appender.rows.note_source(SourceRow("/kept", first, 1, 1, 1, 1, 1, b"d", b"{}"))
+            blocks = len(list(appender.rows.blocks()))
+            erase(appender, Erasure({}, copies, [third]), "asked for", known=[(b"k" * 16, third)])
+        assert verify_log(trail, LogName.MEMORY).bad == ()
+        with trail.reading() as rows:
+            reader = ArchiveReader(rows)
+            assert [event.text for _, event in reader.session(first)] == [texts[n] for n in (1, 2, 4, 5)]
+            assert [event.text for _, event in reader.session(second)] == [texts[2], texts[4], texts[5], "its own"]
+            assert list(reader.session(third)) == []
+            assert len(list(rows.blocks())) == blocks - 1
+            assert [rows.session_size(each) for each in (first, second, third)] == [6, 5, 1]
+            gone = next(iter(rows.session_events(third)))
+            assert (gone.block, gone.offset, gone.length, gone.salt) == (-1, 0, 0, b"")
+            assert rows.event(gone.event) == gone
+            assert (rows.source("/gone"), rows.same(b"k" * 16)) == (None, third)
+            assert rows.source("/kept") is not None
+
+
+def _verdicts(*claims: int, value: str) -> dict[str, bytes]:
+    body = json.dumps({"verdicts": [{"verifier": "quotation/1", "value": value, "reason": "r"}]}).encode()
+    return {f"verdict/{claim}": body for claim in claims}
+
+
+def _observed(appender: Appender, trail: Trail, session: str, texts: Iterable[str]) -> int:
+    """A session in which these texts were said; the same text is the same record wherever it stands."""
+    seq = appender.add(EntryKind.INTRODUCED, {"session": json.dumps({"name": session}).encode()}, holder=HOLDER)
+    place = Locator(0, 0, 0, 0, 0)
+    events = [
+        (f"e{sha256(text.encode()).hexdigest()[:16]}", Event(text, EventKind.MESSAGE, Origin.TOOL, text, place))
+        for text in texts
+    ]
+    SessionArchive("reader/1", "", lambda data: trail.outside.digest(trail.id, data)).keep(appender, seq, events)
+    return seq

@@ -9,32 +9,45 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from tallystick.beliefs import effects
+from tallystick.beliefs import Link, effects
 from tallystick.errors import UndoRefused, UsageError
 from tallystick.log.canonical import entry_bytes, part_digest
 from tallystick.log.merkle import leaf_hash
-from tallystick.model.claim import Standing
+from tallystick.model.claim import About, ClaimKind, Standing
 from tallystick.model.entry import FORMAT, Entry, EntryKind, LogName
 from tallystick.model.temporal import DAY, SECOND, UNKNOWN_VALID_TIME, ValidTime
 from tallystick.store.memory import MemoryStore
-from tallystick.store.protocol import Belief, EntryRow, PartRow, Reading, Selection, Store
+from tallystick.store.packing import packed
+from tallystick.store.protocol import Belief, EntryRow, Reading, Selection, Store
 from tallystick.store.words import words
 from tallystick.testing import pure_fold, strategies
-from tallystick.testing.pure_fold import Held, Step, joined
+from tallystick.testing.pure_fold import Held, Step
+from tallystick.testing.retold import as_held, steps_of
 from tallystick.testing.trails import SetClock, trail_over
 from tallystick.trail import Trail
+from tallystick.trail.appending import EARLIEST_CLOCK
 from tallystick.trail.verifying import verify_log
-from tallystick.workflows.amend import Amended, retract, revise, undo
-from tallystick.workflows.reconciling import valid_part
+from tallystick.workflows.amend import Amended, merge, retract, revise, undo
+from tallystick.workflows.attributes import register
+from tallystick.workflows.forget import Selector, forget
+from tallystick.workflows.identities import join
+from tallystick.workflows.reconciling import FORGOTTEN
+from tallystick.workflows.remember import Said, Tools, remember
+from tallystick.workflows.scoping import Scope, holders
+from tallystick.workflows.valid_times import valid_part
 
+T = TypeVar("T")
 FAR = 15 * 365 * DAY
 """How far a wrong clock jumps."""
+
+
+_UNDOABLE = ("assert", "retract", "correct", "change", "merge", "undo", "judge", "join")
 
 
 def trail_machine(make: Callable[[Path], Store]) -> type[RuleBasedStateMachine]:
@@ -57,6 +70,8 @@ class TrailMachine(RuleBasedStateMachine):
         self.steps: list[Step] = []
         self.told: dict[int, list[Held]] = {}
         self.holder_ids: dict[str, str] = {}
+        self.about: set[int] = set()
+        self.registered = -1
 
     def teardown(self) -> None:
         """Every past point and instant asked again, and both trails verified."""
@@ -112,14 +127,15 @@ class TrailMachine(RuleBasedStateMachine):
         self.steps.extend(made)
         return made[-2].seq
 
-    @rule(claim=claims, verdict=strategies.verdicts)
-    def judge(self, claim: int, verdict: tuple[str, str, str]) -> None:
-        """A verifier speaks; of one axis the newest verdict counts (TIME.13)."""
+    @rule(claim=claims, other=claims, verdict=strategies.verdicts)
+    def judge(self, claim: int, other: int, verdict: tuple[str, str, str]) -> None:
+        """A verifier speaks of one claim or two; of one axis the newest verdict counts (TIME.13)."""
         verifier, value, reason = verdict
         body = json.dumps({"verdicts": [{"verifier": verifier, "value": value, "reason": reason}]}).encode()
         axis = "outcome" if verifier.startswith("outcome") else "derivation"
-        step = _step("judge", claim)._replace(verdicts=((axis, value, reason),))
-        self._append(EntryKind.JUDGED, {f"verdict/{claim}": body}, step, [claim])
+        judged = sorted({claim, other})
+        step = _step("judge", judged[0])._replace(verdicts=((axis, value, reason),), others=tuple(judged[1:]))
+        self._append(EntryKind.JUDGED, {f"verdict/{each}": body for each in judged}, step, judged)
 
     @rule(claim=claims)
     def retract(self, claim: int) -> None:
@@ -138,35 +154,105 @@ class TrailMachine(RuleBasedStateMachine):
     def revise(self, claim: int, text: str, change: bool, valid: ValidTime) -> int:
         """It was never so, or it is different since (TIME.5); refused where the claim is not held."""
         held = claim in self._held_now()
-        done: list[Amended] = []
-        for trail in self.trails:
-            with nullcontext() if held else pytest.raises(UsageError, match="is not held any more"):
-                done.append(revise(trail, claim, text, "so", change=change, valid=valid, count_tokens=len))
-        if not held:
+        done = self._tried(lambda trail: revise(trail, claim, text, "so", change=change, valid=valid, count_tokens=len))
+        if isinstance(done, str):
+            assert self._was_forgotten(_kept(text)) if FORGOTTEN in done else not held and "not held any more" in done
             return claim
-        assert done[0] == done[1]
+        assert held
+        if claim in self.about:
+            self._retell()
+            self.about.add(done.seq)
+            return done.seq
         opened = self._opened(claim)
         does = "change" if change else "correct"
-        self._note(done[0].seq, _step(does, claim, opened.holder, opened.kind, _kept(text), valid))
-        return done[0].seq
+        self._note(done.seq, _step(does, claim, opened.holder, opened.kind, _kept(text), valid))
+        return done.seq
 
     @precondition(lambda self: len(self.steps) > 6)
     @rule(data=st.data())
     def undo(self, data: st.DataObject) -> None:
         """Refused, with names, exactly where later entries touched the same claims (TIME.9)."""
-        able = [step.seq for step in self.steps if step.does in ("assert", "retract", "correct", "change", "undo")]
+        able = [step for step in self.steps if step.does in _UNDOABLE]
         if not able:
             return
-        seq = data.draw(st.sampled_from(able[-6:]), label="seq")
-        in_the_way = pure_fold.refusal(self.steps, seq)
+        step = data.draw(st.sampled_from(able[-6:]), label="step")
+        if step.does == "join" and step.seq in self._undone():
+            return
+        empty = step.does not in ("judge", "join") and pure_fold.changes_nothing(self.steps, step.seq)
+        in_the_way = pure_fold.refusal(self.steps, step.seq)
+        named = "nothing to take back" if empty else rf"\b{min(in_the_way, default=0)}\b"
+        refused = UsageError if empty else UndoRefused if in_the_way else None
         done: list[Amended] = []
         for trail in self.trails:
-            named = rf"\b{min(in_the_way, default=0)}\b"
-            with pytest.raises(UndoRefused, match=named) if in_the_way else nullcontext():
-                done.append(undo(trail, seq, "mistaken"))
-        if not in_the_way:
+            with pytest.raises(refused, match=named) if refused else nullcontext():
+                done.append(undo(trail, step.seq, "mistaken"))
+        if not refused:
             assert done[0] == done[1]
-            self._note(done[0].seq, _step("undo", seq))
+            self._note(done[0].seq, _step("undo", step.seq))
+
+    @rule(claim=claims, into=claims)
+    def merge(self, claim: int, into: int) -> None:
+        """Corrected into one that is held; refused where one of them is not, or they are one, or of two memories."""
+        holds = {claim, into} <= self._held_now() and claim != into
+        takes = holds and self._opened(claim).holder == self._opened(into).holder
+        done: list[Amended] = []
+        for trail in self.trails:
+            with nullcontext() if takes else pytest.raises(UsageError):
+                done.append(merge(trail, claim, into, "a slip"))
+        if takes:
+            assert done[0] == done[1]
+            self._note(done[0].seq, _step("merge", claim)._replace(others=(into,)))
+
+    @rule(target=claims, value=st.sampled_from(["up", "down", "gone"]), holder=strategies.holders,
+          valid=strategies.valid_times())  # fmt: skip
+    def say_of_one_thing(self, value: str, holder: str, valid: ValidTime) -> Any:
+        """What a host's state is; where that is registered, other states give way, several at once now and then."""
+        said = Said(f"mini is {value}", ClaimKind.FACT, "", valid, About("mini", "state", value))
+        done = self._tried(lambda trail: remember(trail, said, None, Tools(len, holder, "person:ada")).id)
+        if isinstance(done, str):
+            assert FORGOTTEN in done
+            assert self._was_forgotten(said.text)
+            return multiple()
+        self._retell()
+        self.about.add(done)
+        return done
+
+    @rule()
+    def one_state_at_a_time(self) -> None:
+        """The attribute is registered, or is no longer; what is held stays as it is."""
+        done = [
+            undo(trail, self.registered, "many after all").seq
+            if self.registered >= 0
+            else register(trail, "mini", "state", "one at a time").seq
+            for trail in self.trails
+        ]
+        assert done[0] == done[1]
+        self.registered = -1 if self.registered >= 0 else done[0]
+        self._retell()
+
+    @rule(one=strategies.holders, other=strategies.holders)
+    def join(self, one: str, other: str) -> None:
+        """Two holders turn out to be one; refused where they are already (SEC.3)."""
+        together = other in pure_fold.one_with(self.steps, len(self.steps), {one})
+        seqs = []
+        for trail in self.trails:
+            with pytest.raises(UsageError, match="already") if together else nullcontext():
+                seqs.append(join(trail, one, other, "the same").seq)
+        if not together:
+            self._note(seqs[0], _step("join")._replace(names=(one, other)))
+
+    @rule(claim=claims)
+    def forget(self, claim: int) -> None:
+        """Of every past too: it is held no more, and what was believed of it is a tombstone (ERASE.2)."""
+        done = [forget(trail, Selector(claim=claim), "¤", persons_key=True) for trail in self.trails]
+        assert done[0].seq == done[1].seq
+        if done[0].seq < 0:
+            with self.trails[0].reading() as rows:
+                self._repairs(rows.head().size, rows.head().at)
+            return
+        self._note(done[0].seq, _step("forget", claim))
+        for seq, held in self.told.items():
+            self.told[seq] = [pure_fold.forgotten(self.steps, one) if one.claim == claim else one for one in held]
 
     @rule(newer=claims, older=claims, sort=st.sampled_from(["contradicts", "same_as", "derived_from"]))
     def link(self, newer: int, older: int, sort: str) -> None:
@@ -174,8 +260,8 @@ class TrailMachine(RuleBasedStateMachine):
         seq = self._append(EntryKind.LINKED, {sort: b"{}"}, _step("link"), [newer, older])
         for trail in self.trails:
             with trail.reading() as rows:
-                assert (seq, newer, older, sort) in rows.links(seq, sort)
-                assert (seq, newer, older, sort) not in rows.links(seq - 1, sort)
+                assert Link(seq, newer, older, sort) in rows.links(seq, sort)
+                assert Link(seq, newer, older, sort) not in rows.links(seq - 1, sort)
 
     @rule(kind=st.sampled_from(["dreamt", "asserted", "retracted", "undone"]), claim=claims, newer=st.booleans())
     def a_newer_version_writes(self, kind: str, claim: int, newer: bool) -> None:
@@ -192,7 +278,7 @@ class TrailMachine(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([-40 * 86_400, -5, 0, 1, 3600]))
     def time_passes(self, seconds: int) -> None:
         """The clock moves on, stands still, or is set back (TIME.2)."""
-        self.clock.now += seconds * SECOND
+        self.clock.now = max(self.clock.now + seconds * SECOND, EARLIEST_CLOCK)
 
     @rule(claim=claims)
     def the_clock_was_wrong(self, claim: int) -> None:
@@ -236,10 +322,22 @@ class TrailMachine(RuleBasedStateMachine):
         holder = self.holder_ids.get(strategies.HOLDERS[0], "")
         some = Selection(seq, (holder,), ("fact", "rule"), valid_at=self.steps[-1].at if self.steps else 0)
         page = Selection(seq, after=6, limit=2)
+        whose = self._asked(rows, seq)
         return [
-            [*rows.believed(some)], rows.count(some), [*rows.believed(page)], rows.count(Selection(seq)),
-            rows.matching(tokens, seq),
+            whose, [*rows.believed(some)], rows.count(some), [*rows.believed(page)], rows.count(Selection(seq)),
+            [rows.newest([token], Selection(seq), 9) for token in tokens], rows.newest(tokens[:1], some, 3),
+            rows.newest(tokens[:2], page, 5),
         ]  # fmt: skip
+
+    def _asked(self, rows: Reading, seq: int) -> list[Held]:
+        """What one holder, and whoever was one with it at the point, held then."""
+        name = strategies.HOLDERS[0]
+        if name not in self.holder_ids:
+            return []
+        asked = holders(rows, Scope(asked=(name,)), seq)
+        found = self._held(rows, Selection(seq, asked))
+        assert found == pure_fold.believed(self.steps, seq, {name})
+        return found
 
     def what_stands_is_what_is_believed(self) -> None:
         """TIME.1, 3, 13: without its words a belief is chosen, ordered and dated as with them, at every point of every store."""
@@ -252,7 +350,11 @@ class TrailMachine(RuleBasedStateMachine):
                 for selection in selections:
                     believed = rows.believed(selection)
                     assert rows.standings(selection) == [_standing(belief) for belief in believed]
-                    assert [rows.text(belief.row.claim) for belief in believed] == [each.text for each in believed]
+                    claims = [belief.row.claim for belief in believed]
+                    assert [rows.text(claim) for claim in claims] == [each.text for each in believed]
+                    assert rows.texts([*claims, -1]) == {
+                        each.row.claim: each.text for each in believed if each.text is not None
+                    }
 
     def instants_resolve_alike(self) -> None:
         """TIME.2: an instant names the last entry at or before it, in the newest epoch that had begun."""
@@ -303,9 +405,35 @@ class TrailMachine(RuleBasedStateMachine):
     def _held_now(self) -> set[int]:
         return {held.claim for held in pure_fold.believed(self.steps, len(self.steps))}
 
+    def _tried(self, act: Callable[[Trail], T]) -> T | str:
+        """What came of an act in both trails, or why both refused it."""
+        outcomes: list[T | str] = []
+        for trail in self.trails:
+            try:
+                outcomes.append(act(trail))
+            except UsageError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+        return outcomes[0]
+
+    def _was_forgotten(self, text: str) -> bool:
+        return any(step.does == "forget" and self._opened(step.about).text == text for step in self.steps)
+
+    def _undone(self) -> set[int]:
+        return {step.about for step in self.steps if step.does == "undo"}
+
+    def _retell(self) -> None:
+        """Tell the oracle what was appended since, as the entries have it."""
+        with self.trails[0].reading() as rows:
+            self.steps.extend(step for step in steps_of(rows) if step.seq >= len(self.steps))
+            assert len(self.steps) == rows.head().size
+
     def _seen(self, rows: Reading, seq: int) -> list[Held]:
+        return self._held(rows, Selection(seq))
+
+    def _held(self, rows: Reading, selection: Selection) -> list[Held]:
         names = {made: name for name, made in self.holder_ids.items()}
-        return [_as_held(belief, names) for belief in rows.believed(Selection(seq))]
+        return [as_held(belief, names) for belief in rows.believed(selection)]
 
 
 def _standing(belief: Belief) -> Standing:
@@ -336,14 +464,6 @@ def _kept(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _as_held(belief: Belief, names: dict[str, str]) -> Held:
-    row = belief.row
-    return Held(
-        row.claim, names[row.holder], row.kind, belief.text or "", joined(belief.version.valid),
-        belief.derivation, belief.outcome, belief.reason, belief.said_at, row.lineage,
-    )  # fmt: skip
-
-
 def _append_raw(trail: Trail, rows: Any, kind: str, refs: tuple[int, ...], at: int, version: int) -> None:
     """An entry as a newer version of tallystick could write it, through the store and past ``Appender``."""
     body, salt = b'{"of":"next year"}', b"n" * 32
@@ -352,5 +472,11 @@ def _append_raw(trail: Trail, rows: Any, kind: str, refs: tuple[int, ...], at: i
     entry = Entry(trail.id, LogName.MEMORY, head.size, at, at, kind, "0" * 32, "", refs, parts, v=version)
     canon = entry_bytes(entry)
     frontier.append(leaf_hash(canon))
-    rows.append([EntryRow(entry.seq, at, canon)], [PartRow(entry.seq, "text", salt, body)], frontier, at)
-    rows.apply(effects(entry, {"text": body}, rows), [(entry.seq, body.decode())])
+    rows.append(
+        [EntryRow(entry.seq, at, canon)],
+        [(entry.seq, packed([("text", salt, body)]))],
+        frontier.completed,
+        frontier,
+        at,
+    )
+    rows.apply(effects(entry, {"text": body}, rows), [])

@@ -14,7 +14,7 @@ from tallystick.errors import TrailUnwritable
 from tallystick.log.checkpoint import Checkpoint, signed
 from tallystick.model.entry import Head, LogName
 from tallystick.model.temporal import Instant
-from tallystick.store.outside import KnownHead, key_name, origin
+from tallystick.store.outside import KnownHead, Verified, key_name, origin, seal
 from tallystick.store.protocol import Store
 from tallystick.trail import Trail
 
@@ -58,7 +58,10 @@ class MemoryOutside:
         self._entropy = RepeatingEntropy(~seed)
         self._keys: dict[str, tuple[bytes, bytes]] = {}
         self.heads: dict[tuple[str, LogName], KnownHead] = {}
+        self.places: dict[str, str] = {}
+        self.verified: dict[tuple[str, LogName], Verified] = {}
         self.notes: dict[tuple[str, LogName], bytes] = {}
+        self.exported: dict[str, list[str]] = {}
 
     def create(self, trail: str) -> None:
         """See ``Outside``."""
@@ -73,6 +76,10 @@ class MemoryOutside:
         """See ``Outside``."""
         return blake2b(data, key=self._keys[trail][1], digest_size=16).digest()
 
+    def seal(self, trail: str, log: LogName, size: int, root: bytes) -> str | None:
+        """See ``Outside``."""
+        return seal(self._keys[trail][1], log, size, root) if trail in self._keys else None
+
     def write_head(self, trail: str, log: LogName, head: Head) -> None:
         """See ``Outside``."""
         self.heads[trail, log] = KnownHead(head.size, head.root)
@@ -80,6 +87,22 @@ class MemoryOutside:
     def read_head(self, trail: str, log: LogName) -> KnownHead | None:
         """See ``Outside``."""
         return self.heads.get((trail, log))
+
+    def known_at(self, location: str) -> str:
+        """See ``Outside``."""
+        return self.places.get(location, "")
+
+    def note_at(self, location: str, trail: str) -> None:
+        """See ``Outside``."""
+        self.places[location] = trail
+
+    def write_verified(self, trail: str, log: LogName, verified: Verified) -> None:
+        """See ``Outside``."""
+        self.verified[trail, log] = verified
+
+    def read_verified(self, trail: str, log: LogName) -> Verified | None:
+        """See ``Outside``."""
+        return self.verified.get((trail, log))
 
     def write_checkpoint(self, trail: str, log: LogName, head: Head) -> bytes:
         """See ``Outside``."""
@@ -98,6 +121,19 @@ class MemoryOutside:
         if trail not in self._keys:
             return None
         return Ed25519PrivateKey.from_private_bytes(self._keys[trail][0]).public_key().public_bytes_raw()
+
+    def note_export(self, trail: str, path: str) -> None:
+        """See ``Outside``."""
+        if path not in self.exports(trail):
+            self.exported.setdefault(trail, []).append(path)
+
+    def exports(self, trail: str) -> list[str]:
+        """See ``Outside``."""
+        return list(self.exported.get(trail, ()))
+
+    def drop_export(self, trail: str, path: str) -> None:
+        """See ``Outside``."""
+        self.exported[trail] = [each for each in self.exports(trail) if each != path]
 
 
 def trail_over(store: Store, *, seed: int = 0, clock: SetClock | None = None) -> Trail:
