@@ -16,23 +16,25 @@ HEAD = """\
 
 Made by `docs/reference/generate.py` from the commands' own help; a test compares the two.
 
-Every command takes `--json` (one JSON document on stdout and nothing else there), `--trail FOLDER` and `--holder H`;
+Every command takes `--json` (one JSON document on stdout and nothing else there), `--trail FOLDER|URL` and `--holder H`;
 those that read take `--as-of POINT`. Ids are `c1234` (claim, the seq that opened it), `s12` (session, the seq that
-introduced it), `e` and 16 hex digits (event). Times are ISO 8601 UTC with `Z`.
+introduced it), `e` and 16 hex digits (event), `r5` (recall or briefing) and `a12` (answer), both seqs of the access log. Times
+are ISO 8601 UTC with `Z`.
 
 | exit code | says |
 |---|---|
 | 0 | done |
 | 1 | the answer is bad news: a broken trail, a verdict named by `--fail-on` |
 | 2 | wrong usage or bad input; one line on stderr names the thing and what was expected |
-| 3 | cannot tell: the machine or the store failed; nothing was half-written |
+| 3 | cannot tell: the machine or the store failed, and nothing was half-written; or what was asked for was erased |
 | 130 | interrupted; what was committed stays |
 
 | variable | says |
 |---|---|
-| `TALLY_TRAIL` | the trail's folder; default: `trail` in the user's data folder for tallystick |
+| `TALLY_TRAIL` | the trail's folder, or its `postgresql://` URL; default: `trail` in the user's data folder for tallystick |
 | `TALLY_STATE` | the folder of keys, heads and checkpoints; default: the user's state folder for tallystick |
 | `TALLY_PERSON` | the person's name; default: the login name |
+| `TALLY_ZONE` | where bare dates begin and end, such as `Europe/Berlin`; default: UTC |
 | `TALLY_CLOCK` | microseconds UTC that stand in for the clock, for tests and demonstrations |
 | `CLAUDE_CONFIG_DIR`, `CODEX_HOME` | where those harnesses keep their sessions, if not in the usual place |
 """
