@@ -9,97 +9,24 @@ version does not know, or whose content has been erased, changes no belief.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Annotated, Any, NamedTuple, Protocol
 
 from tallystick.model.entry import FORMAT, Entry, EntryKind
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Interval
+from tallystick.model.views import ClaimRow as ClaimRow
+from tallystick.model.views import Closing as Closing
+from tallystick.model.views import Ending as Ending
+from tallystick.model.views import Epoch as Epoch
+from tallystick.model.views import Link as Link
+from tallystick.model.views import Name as Name
+from tallystick.model.views import Touch as Touch
+from tallystick.model.views import VerdictRow as VerdictRow
+from tallystick.model.views import Version as Version
 
 ALWAYS: tuple[Interval, ...] = (Interval(START_OF_TIME, END_OF_TIME),)
-
-
-class ClaimRow(NamedTuple):
-    """What never changes of a claim; ``claim`` is the seq of the entry that opened it."""
-
-    claim: int
-    holder: str
-    kind: str
-    origin: str
-    lineage: int
-    """The first claim of the chain of revisions and re-assertions that this one belongs to."""
-    session: int
-    """Seq that introduced the session it was said in; -1 where there is none."""
-    said_at: int
-    """Microseconds UTC when the words were said; -1 where no record says."""
-    tokens: int
-    """Tokens of the claim as a briefing would show it (CARRY.6)."""
-
-
-class Version(NamedTuple):
-    """A claim held with one set of valid intervals over the half-open range of seqs ``[tx_from, tx_to)``."""
-
-    claim: int
-    tx_from: int
-    tx_to: int
-    valid: tuple[Interval, ...]
-
-
-class VerdictRow(NamedTuple):
-    """A verifier's verdict; of one claim and axis the newest at or before a point counts (TIME.13)."""
-
-    claim: int
-    axis: str
-    """``derivation`` | ``outcome``"""
-    seq: int
-    value: str
-    reason: str
-
-
-class Touch(NamedTuple):
-    """That an entry was about a claim, or observed a session; a claim's history is its touches."""
-
-    claim: int
-    seq: int
-    kind: str
-    said_at: int = -1
-    """Of a reconfirmation: microseconds UTC when it was said again; -1 where no record says."""
-
-
-class Link(NamedTuple):
-    """Two claims and how they stand to each other: ``contradicts`` | ``derived_from`` | ``same_as`` | ``revises``."""
-
-    seq: int
-    newer: int
-    older: int
-    kind: str
-
-
-class Name(NamedTuple):
-    """An actor, holder or session that an entry introduced, with the name or native id it goes by."""
-
-    seq: int
-    what: str
-    """``actor`` | ``holder`` | ``session``"""
-    id: str
-    name: str
-    facts: str
-    """JSON object of what else was said at introduction."""
-
-
-class Epoch(NamedTuple):
-    """A stretch of the log whose ``at`` never goes back (TIME.2)."""
-
-    epoch: int
-    seq: int
-    at: int
-
-
-class Closing(NamedTuple):
-    """That the open version of a claim ends at an entry."""
-
-    claim: int
-    seq: int
 
 
 # Half the time of the call that checks the number of fields; an ingest makes a million.
@@ -107,7 +34,7 @@ _claim_row = partial(tuple.__new__, ClaimRow)
 _version = partial(tuple.__new__, Version)
 _verdict_row = partial(tuple.__new__, VerdictRow)
 
-Row = ClaimRow | Version | VerdictRow | Touch | Link | Name | Epoch | Closing
+Row = ClaimRow | Version | VerdictRow | Touch | Link | Name | Epoch | Closing | Ending
 Effects = list[Row]
 
 
@@ -124,6 +51,14 @@ class Held(Protocol):
 
     def versions_changed(self, seq: int) -> list[Version]:
         """Versions that entry ``seq`` opened or closed, in order of claim, then of ``tx_from``."""
+        ...
+
+    def verdicts(self, claim: int) -> list[VerdictRow]:
+        """All verdicts on the claim, in order of axis, then seq."""
+        ...
+
+    def made(self, seq: int) -> list[Link | Name]:
+        """The links, and the attributes registered, that entry ``seq`` made: what can end; ended ones too."""
         ...
 
 
@@ -145,7 +80,9 @@ _FACET_TYPES: dict[str, type] = {name: type(default) for name, default in Facets
 
 Parts = Mapping[str, bytes]
 
-_ASKING = frozenset({EntryKind.RETRACTED, EntryKind.REVISED, EntryKind.UNDONE})
+_ASKING = frozenset({EntryKind.RETRACTED, EntryKind.REVISED, EntryKind.UNDONE, EntryKind.ERASED})
+MEMORY = "memory"
+"""The log whose claims other logs name in ``xrefs``."""
 
 
 def effects(entry: Entry, parts: Parts, held: Held) -> Effects:
@@ -213,12 +150,12 @@ def without(valid: tuple[Interval, ...], gone: tuple[Interval, ...]) -> tuple[In
 
 def _introduced(entry: Entry, parts: Parts, held: Held) -> Effects:
     rows: Effects = []
-    for what in ("actor", "holder", "session"):
+    for what in ("actor", "attribute", "holder", "session"):
         if not any(name == what for name, _ in entry.parts):
             continue
         body = parts.get(what, b"{}")
         facts = _object(body)
-        subject = {"actor": entry.actor, "holder": entry.holder, "session": str(entry.seq)}[what]
+        subject = str(entry.seq) if what == "session" else entry.actor if what == "actor" else entry.holder
         name = facts.get("name", "")
         rows.append(Name(entry.seq, what, subject, name if _is_text(name) else "", body.decode(errors="replace")))
     return rows
@@ -237,21 +174,26 @@ def _asserted(entry: Entry, parts: Parts, held: Held) -> Effects:
 
 
 def _opening(entry: Entry, parts: Parts, lineage: int) -> ClaimRow:
-    kind, origin, session, said_at, tokens = _said_of_opening(parts.get("facets", b""))
-    return _claim_row((entry.seq, entry.holder, kind, origin, lineage, session, said_at, tokens))
+    kind, origin, session, *rest = _said_of_opening(parts.get("facets", b""))
+    return _claim_row((entry.seq, entry.holder, kind, origin, lineage, session, *rest))
 
 
-def _said_of_opening(facets: bytes) -> tuple[str, str, int, int, int]:
-    """(kind, origin, session, when it was said, tokens); nothing at all where one of them is no such thing."""
+_Opening = tuple[str, str, int, int, int, str, str, str]
+
+
+def _said_of_opening(facets: bytes) -> _Opening:
+    """(kind, origin, session, when it was said, tokens, subject, attribute, value); nothing where one is no such thing."""
     read = _strictly(_OPENING, facets)
     if read is not None:
-        return read.kind, read.origin, read.session, read.said_at, read.tokens
+        return (
+            read.kind, read.origin, read.session, read.said_at, read.tokens, read.subject, read.attribute, read.value,
+        )  # fmt: skip
     said = _object(facets)
-    kind, origin = said.get("kind", ""), said.get("origin", "")
+    words = kind, origin, *about = [said.get(name, "") for name in ("kind", "origin", "subject", "attribute", "value")]
     numbers = session, said_at, tokens = said.get("session", -1), said.get("said_at", -1), said.get("tokens", 0)
-    if not (_is_text(kind) and _is_text(origin) and all(map(_is_number, numbers))):
-        return "", "", -1, -1, 0
-    return kind, origin, session, said_at, tokens
+    if not (all(map(_is_text, words)) and all(map(_is_number, numbers))):
+        return "", "", -1, -1, 0, "", "", ""
+    return kind, origin, session, said_at, tokens, about[0], about[1], about[2]
 
 
 def _lineage(entry: Entry, held: Held) -> int:
@@ -272,10 +214,13 @@ def _judged(entry: Entry, parts: Parts, held: Held) -> Effects:
         read = _strictly(_VERDICTS, body)
         if read is not None:
             rows += [
-                _verdict_row((claim, axis_of(each.verifier), seq, each.value, each.reason)) for each in read.verdicts
+                _verdict_row((claim, axis_of(each.verifier), seq, each.value, each.reason, seq))
+                for each in read.verdicts
             ]
         else:
-            rows += [_verdict_row((claim, axis_of(verifier), seq, *said)) for verifier, *said in _verdicts_in(body)]
+            rows += [
+                _verdict_row((claim, axis_of(verifier), seq, *said, seq)) for verifier, *said in _verdicts_in(body)
+            ]
     return rows
 
 
@@ -311,7 +256,8 @@ def _strict_decoders() -> tuple[Callable[[bytes], Any], Callable[[bytes], Any]]:
 
     number = msgspec.Meta(ge=START_OF_TIME, le=END_OF_TIME)
     numbers = [(name, Annotated[int, number], default) for name, default in _NUMBERS_OF_OPENING.items()]
-    opening = msgspec.defstruct("Opening", [("kind", str, ""), ("origin", str, ""), *numbers], gc=False)
+    words = [(name, str, "") for name in ("kind", "origin", "subject", "attribute", "value")]
+    opening = msgspec.defstruct("Opening", [*words, *numbers], gc=False)
     verdict = msgspec.defstruct("Verdict", [("verifier", str, ""), ("value", str, ""), ("reason", str, "")], gc=False)
     verdicts = msgspec.defstruct("Verdicts", [("verdicts", list[verdict], ())])  # type: ignore[valid-type]
     return msgspec.json.Decoder(opening).decode, msgspec.json.Decoder(verdicts).decode
@@ -343,41 +289,66 @@ def _retracted(entry: Entry, parts: Parts, held: Held) -> Effects:
 
 
 def _revised(entry: Entry, parts: Parts, held: Held) -> Effects:
-    """``refs`` is [the old claim]. The part ``change`` is there when the world changed; without it the old was never so."""
+    """``refs`` are the old claims. The part ``change`` is there when the world changed; without it they were never so.
+
+    With the part ``into`` they are [the old claim, one that is held and says it right]: none is opened.
+    """
     if not entry.refs:
         return []
-    old = entry.refs[0]
-    version = held.open_version(old)
-    before, valid = version.valid if version else (), valid_of(parts)
-    if any(name == "change" for name, _ in entry.parts):
+    names = {name for name, _ in entry.parts}
+    if "into" in names:
+        return _merged(entry, held)
+    olds = list(dict.fromkeys(entry.refs))
+    versions = [held.open_version(old) for old in olds]
+    before = [version.valid if version else () for version in versions]
+    valid = valid_of(parts)
+    if "change" in names:
         valid, narrowed = _moved(before, valid, entry.at)
     else:
-        narrowed = without(before, valid)
+        narrowed = [without(each, valid) for each in before]
     rows: Effects = [_opening(entry, parts, _lineage(entry, held)), Version(entry.seq, entry.seq, END_OF_TIME, valid)]
-    rows.extend([Touch(old, entry.seq, entry.kind), Link(entry.seq, entry.seq, old, "revises")])
-    if narrowed != before:
-        rows.append(Closing(old, entry.seq))
-        rows.extend(Version(old, entry.seq, END_OF_TIME, left) for left in [narrowed] if left)
+    for old, was, left in zip(olds, before, narrowed, strict=True):
+        rows.extend([Touch(old, entry.seq, entry.kind), Link(entry.seq, entry.seq, old, "revises")])
+        if left != was:
+            rows.append(Closing(old, entry.seq))
+            rows.extend(Version(old, entry.seq, END_OF_TIME, each) for each in [left] if each)
     return rows
 
 
-def _moved(
-    before: tuple[Interval, ...], valid: tuple[Interval, ...], at: int
-) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-    """(valid time of the new, what is left of the old) when the world changed; since ``at`` where nothing is said.
+def _merged(entry: Entry, held: Held) -> Effects:
+    """The old claim gives way to one that is there already, and the evidence of both is that one's from here on."""
+    if len(entry.refs) != 2 or entry.refs[0] == entry.refs[1] or not held.open_version(entry.refs[1]):
+        return []
+    old, into = entry.refs
+    rows: Effects = [Touch(claim, entry.seq, entry.kind) for claim in (old, into)]
+    rows.append(Link(entry.seq, into, old, "revises"))
+    if held.open_version(old):
+        rows.append(Closing(old, entry.seq))
+    return rows
 
-    A change that was earlier than the old claim's own beginning is older news: it holds until then and replaces nothing
-    (TIME.6).
+
+_Valid = tuple[Interval, ...]
+
+
+def _moved(before: list[_Valid], valid: _Valid, at: int) -> tuple[_Valid, list[_Valid]]:
+    """(valid time of the new, what is left of each old) when the world changed; since ``at`` where nothing is said.
+
+    A change that was earlier than an old claim's own beginning is older news: it holds until then and replaces nothing of
+    that one (TIME.6).
     """
     since = at if valid[0].start == START_OF_TIME else valid[0].start
     valid = without(valid, (Interval(START_OF_TIME, since),)) or valid
-    if before and since < before[0].start:
-        return cut_off(valid, before[0].start), before
-    return valid, cut_off(before, since)
+    later = [each[0].start for each in before if each and since < each[0].start]
+    if later:
+        valid = cut_off(valid, min(later))
+    return valid, [each if each and since < each[0].start else cut_off(each, since) for each in before]
 
 
 def _undone(entry: Entry, parts: Parts, held: Held) -> Effects:
-    """Takes back what entry ``refs[0]`` opened and gives back what it closed, from here on (TIME.9)."""
+    """Takes back what entry ``refs[0]`` opened and gives back what it closed, from here on (TIME.9).
+
+    Of a judgement the further ``refs`` are the claims that were judged: each has its verdicts of before again.
+    """
     if not entry.refs:
         return []
     undone = entry.refs[0]
@@ -389,7 +360,85 @@ def _undone(entry: Entry, parts: Parts, held: Held) -> Effects:
             rows.append(Closing(claim, entry.seq))
         given_back = [version for version in changed if version.claim == claim and version.tx_to == undone]
         rows.extend(Version(claim, entry.seq, END_OF_TIME, version.valid) for version in given_back)
+    if any(row.tx_to == END_OF_TIME for row in held.made(undone)):
+        rows.append(Ending(undone, entry.seq))
+    for claim in dict.fromkeys(entry.refs[1:]):
+        given = _verdicts_before(held.verdicts(claim), undone)
+        rows.extend(row._replace(seq=entry.seq) for row in given)
+        if not any(version.claim == claim for version in changed):
+            # Whether or not there was a verdict: it may be erased, and the row of a touch stays as it is.
+            rows.append(Touch(claim, entry.seq, entry.kind))
     return rows
+
+
+NO_VERDICT = {"derivation": "inferred", "outcome": "none"}
+"""By axis, what stands where no verifier has spoken."""
+
+
+def _verdicts_before(verdicts: list[VerdictRow], undone: int) -> list[VerdictRow]:
+    """On each axis where the verdict of entry ``undone`` stands: the one that stood before it."""
+    found = []
+    for axis in dict.fromkeys(row.axis for row in verdicts):
+        mine = [row for row in verdicts if row.axis == axis]
+        if mine[-1].judged == undone:
+            earlier = [row for row in mine if row.judged != undone]
+            value = NO_VERDICT.get(axis, "")
+            found.append(earlier[-1] if earlier else VerdictRow(mine[-1].claim, axis, -1, value, "", -1))
+    return found
+
+
+_PLAIN = re.compile(r"0|[1-9][0-9]{0,14}")
+"""A seq in decimal, in the one way to write it."""
+
+
+class Places(NamedTuple):
+    """What an ``erased`` entry says that it erased."""
+
+    parts: dict[int, tuple[str, ...]]
+    """Names of parts by the seq of their entry."""
+    events: dict[int, tuple[int, ...]]
+    """Numbers of archived events by the seq of their session."""
+
+
+def places_of(parts: Parts) -> Places:
+    """What an ``erased`` entry erased; nothing where its part cannot be read."""
+    said = _object(parts.get("places", b""))
+    found = Places({}, {})
+    for name, kept, kind in (("parts", found.parts, str), ("events", found.events, int)):
+        listed = said.get(name, {})
+        for seq, each in listed.items() if isinstance(listed, dict) else ():
+            if _PLAIN.fullmatch(seq) and isinstance(each, list) and all(type(one) is kind for one in each):
+                kept[int(seq)] = tuple(each)
+    return found
+
+
+def _erased(entry: Entry, parts: Parts, held: Held) -> Effects:
+    """A claim whose words are gone is held no more (ERASE.2); what lost a verdict, or events of a session, has it on record."""
+    places, about = places_of(parts), frozenset(entry.refs)
+    gone = [
+        seq
+        for seq, names in places.parts.items()
+        if "text" in names and seq in about and held.claim_row(seq) is not None
+    ]
+    judged = {claim for seq, names in places.parts.items() if seq in about for claim in _judged_in(names)}
+    touched = {*gone, *(claim for claim in judged if held.claim_row(claim) is not None), *places.events}
+    rows: Effects = [Touch(each, entry.seq, entry.kind) for each in sorted(touched)]
+    rows.extend(Closing(claim, entry.seq) for claim in sorted(gone) if held.open_version(claim))
+    return rows
+
+
+def _judged_in(names: Iterable[str]) -> Iterator[int]:
+    """The claims of the verdicts among names of parts."""
+    for name in names:
+        kind, _, claim = name.partition("/")
+        if kind == "verdict" and claim.isdecimal() and len(claim) < 16:
+            yield int(claim)
+
+
+def _named_across(entry: Entry, parts: Parts, held: Held) -> Effects:
+    """What became of claims of the memory log, in the access log (ACCESS)."""
+    claims = dict(entry.xrefs).get(MEMORY, ())
+    return [Touch(claim, entry.seq, entry.kind) for claim in dict.fromkeys(claims)]
 
 
 def _linked(entry: Entry, parts: Parts, held: Held) -> Effects:
@@ -414,4 +463,10 @@ _FOLDS: dict[str, Callable[[Entry, Parts, Held], Effects]] = {
     EntryKind.UNDONE: _undone,
     EntryKind.LINKED: _linked,
     EntryKind.CLOCK_REPAIRED: _clock_repaired,
+    EntryKind.ERASED: _erased,
+    EntryKind.RECALLED: _named_across,
+    EntryKind.SURFACED: _named_across,
+    EntryKind.CITED: _named_across,
+    EntryKind.IGNORED: _named_across,
+    EntryKind.CORRECTED: _named_across,
 }

@@ -42,6 +42,8 @@ class ValidTime(NamedTuple):
     words: str = ""
     flags: tuple[str, ...] = ()
     """``ambiguous_local_time`` | ``nonexistent_local_time``"""
+    zone: str = ""
+    """IANA name of the zone in which bare dates were read; empty for UTC."""
 
 
 UNKNOWN_VALID_TIME = ValidTime()
