@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tallystick.errors import MachineError
+from tallystick.errors import MachineError, TrailUnwritable
 from tallystick.model.entry import Head, LogName
 from tallystick.store.protocol import Selection
 from tallystick.testing.faulty_disk import FAULTS, FaultyDisk
@@ -332,6 +332,28 @@ def test_a_head_that_cannot_be_written_down_loses_nothing(tmp_path: Path, monkey
     _append(again, folder)
     again.store.close()
     assert _sizes(folder)[LogName.MEMORY] == before + 60
+
+
+def test_a_place_that_cannot_be_noted_fails_no_write(tmp_path: Path) -> None:
+    """TRAIL.5, 8: where a trail lies is noted after the commit; where that fails the write stands, and the next one notes it."""
+    trail = on_disk(tmp_path)
+
+    class Full(type(trail.outside)):  # type: ignore[misc]
+        def note_at(self, location: str, trail: str) -> None:
+            raise TrailUnwritable(f"{self.location}: No space left on device")
+
+    noting = trail.outside
+    trail.outside = Full(tmp_path / "state")
+    with trail.writing() as appender:
+        said(appender, "kept")
+    assert trail.id
+    assert noting.known_at(trail.store.location) == ""
+    trail.outside = noting
+    with trail.writing() as appender:
+        said(appender, "and noted")
+    assert noting.known_at(trail.store.location) == trail.id
+    trail.store.close()
+    assert reports(tmp_path)[LogName.MEMORY].bad == ()
 
 
 def test_a_log_that_was_only_begun_reads_as_empty(tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
 
 from tallystick.beliefs import make_ready
-from tallystick.errors import MachineError, TrailUnreadable
+from tallystick.errors import MachineError, TrailUnreadable, TrailUnwritable
 from tallystick.log.canonical import check_fields, encode, entry_bytes
 from tallystick.log.merkle import leaf_hash
 from tallystick.model.entry import FORMAT, Entry, EntryKind, Head, LogName
@@ -149,12 +149,13 @@ class Trail:
                 seal_log(self.outside, self._id, log, rows)
             if met is not None:
                 self._met[log] = met
-            if not self._noted:
-                self.outside.note_at(self.store.location, self._id)
-                self._noted = True
         except BaseException:
             self._id = known  # A new trail's id went with its first write, and another process may make the trail now.
             raise
+        if not self._noted:
+            with suppress(TrailUnwritable):  # What was written stands; the next write notes where.
+                self.outside.note_at(self.store.location, self._id)
+                self._noted = True
 
     def seal(self, log: LogName = LogName.MEMORY) -> bytes:
         """Sign a checkpoint of where the log stands, keep it outside, and return the note; empty when nothing was written."""
