@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "tallystick"
 IMPURE = {"apsw", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "time", "urllib"}
 SHARED = {
-    "store": {"folding", "outside", "packing", "presence", "protocol", "statements", "words"},
+    "store": {"epochs", "folding", "outside", "packing", "presence", "protocol", "statements", "words"},
     "transcripts": {"protocol", "sources", "lines", "documents", "texts"},
     "extractors": {"protocol"},
 }

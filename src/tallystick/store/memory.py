@@ -16,6 +16,7 @@ from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.claim import Standing
 from tallystick.model.entry import Head, LogName
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
+from tallystick.store.epochs import seq_at
 from tallystick.store.memory_views import Views
 from tallystick.store.packing import Packed, unpacked
 from tallystick.store.protocol import (
@@ -86,14 +87,12 @@ class MemoryLog:
 
     def seq_at(self, instant: int) -> int:
         """See ``protocol.Reading``."""
-        starts = [(0, START_OF_TIME), *((epoch.seq, epoch.at) for epoch in self._views.epochs)]
-        stops = [*(seq for seq, _ in starts[1:]), len(self._entries)]
-        for (start, at), stop in zip(reversed(starts), reversed(stops), strict=True):
-            if at <= instant:
-                found = bisect_right(self._entries, instant, start, stop, key=lambda row: row.at)
-                if found > start:
-                    return found - 1
-        return -1
+        epochs = ((epoch.seq, epoch.at) for epoch in self._views.epochs)
+        return seq_at(instant, epochs, len(self._entries), self._last_at)
+
+    def _last_at(self, instant: int, start: int, stop: int) -> int:
+        found = bisect_right(self._entries, instant, start, stop, key=lambda row: row.at)
+        return found - 1 if found > start else -1
 
     def open_version(self, claim: int) -> Version | None:
         """See ``protocol.Reading``."""

@@ -63,6 +63,14 @@ def unpacked(seq: int, data: bytes) -> list[Unpacked]:
     return found
 
 
+def told_apart(seq: int, data: bytes) -> list[Unpacked]:
+    """``unpacked``, or, where the bytes are damaged, all of them as one part that has no name."""
+    try:
+        return unpacked(seq, data)
+    except TrailUnreadable:
+        return [("", b"", data)]
+
+
 def body_of(seq: int, data: bytes, name: str) -> bytes | None:
     """The body of one part of entry ``seq``; None where it has none of that name.
 

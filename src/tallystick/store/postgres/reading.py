@@ -13,7 +13,8 @@ from tallystick.log.merkle import Frontier
 from tallystick.model.claim import Standing
 from tallystick.model.entry import Head
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
-from tallystick.store.packing import body_of, unpacked
+from tallystick.store.epochs import seq_at
+from tallystick.store.packing import body_of, told_apart, unpacked
 from tallystick.store.postgres import search
 from tallystick.store.postgres.archive import LAST, RUN, SQL, Archive
 from tallystick.store.postgres.columns import bigints
@@ -138,22 +139,12 @@ class PostgresReading(Archive):
     def parts_between(self, start: int = 0, stop: int | None = None) -> Iterator[PartsOfEntry]:
         """See ``protocol.Reading``."""
         for seq, data in self._paged("parts", start, stop):
-            try:
-                parts = unpacked(seq, data)
-            except TrailUnreadable:
-                parts = [("", b"", data)]
-            yield seq, parts
+            yield seq, told_apart(seq, data)
 
     def seq_at(self, instant: int) -> int:
         """See ``protocol.Reading``: within an epoch ``at`` never goes back."""
-        size = self._where()[0]
-        starts = [(0, START_OF_TIME), *((row[1], row[2]) for row in self._ask("epochs"))]
-        stops = [*(seq for seq, _ in starts[1:]), size]
-        for (start, at), stop in zip(reversed(starts), reversed(stops), strict=True):
-            found = self._last_at(instant, start, stop) if at <= instant else -1
-            if found >= 0:
-                return found
-        return -1
+        epochs = ((row[1], row[2]) for row in self._ask("epochs"))
+        return seq_at(instant, epochs, self._where()[0], self._last_at)
 
     def _last_at(self, instant: int, start: int, stop: int) -> int:
         """The last entry of a stretch that is not after ``instant``; -1 for none. Each question looks at many places at once."""

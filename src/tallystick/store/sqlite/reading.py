@@ -26,7 +26,8 @@ from tallystick.log.merkle import Frontier
 from tallystick.model.claim import Standing
 from tallystick.model.entry import Head
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, Interval
-from tallystick.store.packing import body_of, unpacked
+from tallystick.store.epochs import seq_at
+from tallystick.store.packing import body_of, told_apart, unpacked
 from tallystick.store.protocol import (
     ArchivedEvent,
     Belief,
@@ -107,21 +108,12 @@ class SqliteReading:
     def parts_between(self, start: int = 0, stop: int | None = None) -> Iterator[PartsOfEntry]:
         """See ``protocol.Reading``."""
         for seq, data in self._db.execute(_SQL["parts_between"], (start, _LAST if stop is None else stop)):
-            try:
-                yield seq, unpacked(seq, data)
-            except TrailUnreadable:
-                yield seq, [("", b"", data)]
+            yield seq, told_apart(seq, data)
 
     def seq_at(self, instant: int) -> int:
         """See ``protocol.Reading``: within an epoch ``at`` never goes back, so halving finds it."""
-        size = self.head().size
-        starts = [(0, START_OF_TIME), *((row[1], row[2]) for row in self._settled.execute(_SQL["epochs"]))]
-        stops = [*(seq for seq, _ in starts[1:]), size]
-        for (start, at), stop in zip(reversed(starts), reversed(stops), strict=True):
-            found = self._last_at(instant, start, stop) if at <= instant else -1
-            if found >= 0:
-                return found
-        return -1
+        epochs = ((row[1], row[2]) for row in self._settled.execute(_SQL["epochs"]))
+        return seq_at(instant, epochs, self.head().size, self._last_at)
 
     def _last_at(self, instant: int, start: int, stop: int) -> int:
         low, high = start, stop
