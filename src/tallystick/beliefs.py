@@ -103,7 +103,7 @@ def make_ready() -> None:
 
 def facets_of(parts: Parts) -> Facets:
     """The facets of an entry that opens a claim; empty ones where they were erased or cannot be read."""
-    said = _object(parts.get("facets", b""))
+    said = object_of(parts.get("facets", b""))
     known: dict[str, Any] = {name: value for name, value in said.items() if type(value) is _FACET_TYPES.get(name)}
     return Facets(**known)
 
@@ -113,7 +113,7 @@ def valid_of(parts: Parts) -> tuple[Interval, ...]:
     if "valid" not in parts:
         return ALWAYS
     try:
-        intervals = tuple(Interval(start, end) for start, end in _object(parts["valid"])["intervals"])
+        intervals = tuple(Interval(start, end) for start, end in object_of(parts["valid"])["intervals"])
         bounds = [bound for interval in intervals for bound in interval]
         holds = bounds == sorted(bounds) and all(interval.start < interval.end for interval in intervals)
     except (KeyError, TypeError, ValueError):
@@ -154,7 +154,7 @@ def _introduced(entry: Entry, parts: Parts, held: Held) -> Effects:
         if not any(name == what for name, _ in entry.parts):
             continue
         body = parts.get(what, b"{}")
-        facts = _object(body)
+        facts = object_of(body)
         subject = str(entry.seq) if what == "session" else entry.actor if what == "actor" else entry.holder
         name = facts.get("name", "")
         rows.append(Name(entry.seq, what, subject, name if _is_text(name) else "", body.decode(errors="replace")))
@@ -188,7 +188,7 @@ def _said_of_opening(facets: bytes) -> _Opening:
         return (
             read.kind, read.origin, read.session, read.said_at, read.tokens, read.subject, read.attribute, read.value,
         )  # fmt: skip
-    said = _object(facets)
+    said = object_of(facets)
     words = kind, origin, *about = [said.get(name, "") for name in ("kind", "origin", "subject", "attribute", "value")]
     numbers = session, said_at, tokens = said.get("session", -1), said.get("said_at", -1), said.get("tokens", 0)
     if not (all(map(_is_text, words)) and all(map(_is_number, numbers))):
@@ -202,7 +202,7 @@ def _lineage(entry: Entry, held: Held) -> int:
 
 
 def _touching(entry: Entry, parts: Parts, held: Held) -> Effects:
-    said_at = _object(parts.get("facets", b"")).get("said_at", -1)
+    said_at = object_of(parts.get("facets", b"")).get("said_at", -1)
     return [Touch(claim, entry.seq, entry.kind, said_at if _is_number(said_at) else -1) for claim in entry.refs[:1]]
 
 
@@ -226,7 +226,7 @@ def _judged(entry: Entry, parts: Parts, held: Held) -> Effects:
 
 def _verdicts_in(body: bytes) -> list[tuple[str, str, str]]:
     """(verifier, value, reason) of each verdict in ``body`` that can be read, where the strict decoder refuses it."""
-    listed = _object(body).get("verdicts", ())
+    listed = object_of(body).get("verdicts", ())
     said = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     found = [(each.get("verifier", ""), each.get("value", ""), each.get("reason", "")) for each in said]
     return [each for each in found if all(map(_is_text, each))]
@@ -272,7 +272,7 @@ def _is_number(value: object) -> bool:
     return type(value) is int and START_OF_TIME <= value <= END_OF_TIME
 
 
-def _object(body: bytes) -> dict[str, Any]:
+def object_of(body: bytes) -> dict[str, Any]:
     """The JSON object in ``body``; an empty one where it was erased or is something else."""
     try:
         value = json.loads(body)
@@ -402,7 +402,7 @@ class Places(NamedTuple):
 
 def places_of(parts: Parts) -> Places:
     """What an ``erased`` entry erased; nothing where its part cannot be read."""
-    said = _object(parts.get("places", b""))
+    said = object_of(parts.get("places", b""))
     found = Places({}, {})
     for name, kept, kind in (("parts", found.parts, str), ("events", found.events, int)):
         listed = said.get(name, {})

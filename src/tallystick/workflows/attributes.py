@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from tallystick.beliefs import ClaimRow, Name, Version, without
+from tallystick.beliefs import ClaimRow, Name, Version, object_of, without
 from tallystick.errors import UsageError
 from tallystick.log.canonical import encode
 from tallystick.model.claim import Candidate
@@ -211,10 +211,6 @@ def _conflicts(rows: Reading, subject: str, attribute: str) -> list[tuple[int, .
 
 
 def _subject(name: Name) -> str:
-    import json
-
-    try:
-        said = json.loads(name.facts)
-    except ValueError:
-        return "\0"
-    return str(said.get("subject", "")) if isinstance(said, dict) else "\0"
+    """Of a registration; of one that was erased or cannot be read, what no claim is about."""
+    said = object_of(name.facts.encode()).get("subject")
+    return said if isinstance(said, str) else "\0"

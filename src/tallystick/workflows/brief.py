@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from tallystick.beliefs import object_of
 from tallystick.briefing import FRAME_TOKENS, LINE_TOKENS, Briefing, brief
 from tallystick.errors import UsageError
 from tallystick.model.claim import Standing
@@ -85,8 +85,6 @@ def _settle(rows: Reading, claim: int, seq: int) -> str:
     """The command that the newest verdict offers at a point."""
     for verdict in reversed([verdict for verdict in rows.verdicts(claim) if verdict.seq <= seq]):
         body = next((part.body for part in rows.parts(verdict.seq) if part.name == f"verdict/{claim}"), b"")
-        try:
-            return str(json.loads(body).get("settle", ""))
-        except ValueError:
-            return ""
+        return str(object_of(body).get("settle", ""))
+    return ""
     return ""

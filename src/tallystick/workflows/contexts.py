@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from tallystick.beliefs import object_of
 from tallystick.errors import CanonicalError, TrailUnreadable, UnknownId
 from tallystick.log.canonical import entry_from_bytes
 from tallystick.model.entry import FORMAT, Entry, EntryKind, LogName
@@ -124,11 +125,11 @@ def shown_by(rows: Reading, seq: int) -> Shown | None:
     entry = entry_at(rows, seq)
     if entry is None or entry.kind != EntryKind.SURFACED:
         return None
-    said = _object(intact_parts(rows, seq).get("point", b""))
+    said = object_of(intact_parts(rows, seq).get("point", b""))
     number = entry.refs[0] if entry.refs else seq
     as_of = _number(said, "as_of")
     if as_of < 0 and entry.refs:  # A recall of an earlier version says it with its pool alone.
-        as_of = _number(_object(intact_parts(rows, number).get("pool", b"")), "as_of")
+        as_of = _number(object_of(intact_parts(rows, number).get("pool", b"")), "as_of")
     newest = _number(said, "newest")
     return Shown(seq, number, entry.at, claims_in(entry), as_of, newest if newest >= 0 else as_of)
 
@@ -146,7 +147,7 @@ def shown_as(rows: Reading, number: int) -> Shown | None:
 
 def answered_at(rows: Reading, entry: Entry) -> int:
     """The newest entry of the memory log when the answer of a ``cited`` entry was given; -1 where that is not known."""
-    return _number(_object(intact_parts(rows, entry.seq).get("point", b"")), "as_of")
+    return _number(object_of(intact_parts(rows, entry.seq).get("point", b"")), "as_of")
 
 
 def given_to(rows: Reading, answer: Entry) -> list[Shown]:
@@ -200,14 +201,6 @@ def _context(rows: Reading, seq: int) -> Context:
     if body is not None:
         return Context(number, entry.at, body, "")
     return Context(number, entry.at, None, ERASED if any(name == "context" for name, _ in entry.parts) else NOT_KEPT)
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _number(said: dict[str, Any], name: str) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from tallystick.beliefs import object_of
 from tallystick.model.temporal import ValidTime
 from tallystick.store.protocol import Belief, Reading
 
@@ -40,7 +41,7 @@ def valid_part(valid: ValidTime) -> bytes:
 
 def stated(rows: Reading, claim: int) -> Stated:
     """How the entry that opened a claim stated its valid time; nothing where it states none, or it was erased."""
-    said = _object(next((part.body for part in rows.parts(claim) if part.name == "valid"), b""))
+    said = object_of(next((part.body for part in rows.parts(claim) if part.name == "valid"), b""))
     precision, zone, words = (_text(said.get(name)) for name in ("precision", "zone", "words"))
     listed = said.get("flags")
     flags = tuple(flag for flag in listed if isinstance(flag, str)) if isinstance(listed, list) else ()
@@ -54,11 +55,3 @@ def precisions(rows: Reading, beliefs: Iterable[Belief]) -> dict[int, str | None
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

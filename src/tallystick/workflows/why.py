@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tallystick.beliefs import axis_of, facets_of
+from tallystick.beliefs import axis_of, facets_of, object_of
 from tallystick.errors import TrailUnreadable, UnknownId
 from tallystick.log.canonical import entry_from_bytes
 from tallystick.model.entry import Entry, EntryKind, LogName
@@ -122,7 +121,7 @@ def why(trail: Trail, claim: int, as_of: str | None) -> Provenance:
     text = parts.get("text")
     quote = parts.get("quote", b"").decode("utf-8", "replace")
     return Provenance(
-        at, belief, claim, None if text is None else text.decode("utf-8", "replace"), quote, _object(parts.get("facets", b"")),
+        at, belief, claim, None if text is None else text.decode("utf-8", "replace"), quote, object_of(parts.get("facets", b"")),
         evidence, history, _answers(trail, claim, at.at if as_of is not None else None), chain, gone, how,
     )  # fmt: skip
 
@@ -196,7 +195,7 @@ def _skipped(spans: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
 
 def _verdicts(rows: Reading, seq: int, claim: int) -> list[dict[str, Any]]:
     body = next((part.body for part in rows.parts(seq) if part.name == f"verdict/{claim}"), b"")
-    found = _object(body).get("verdicts", [])
+    found = object_of(body).get("verdicts", [])
     return found if isinstance(found, list) else []
 
 
@@ -299,14 +298,6 @@ def _ids(entry: Entry, cited: set[int]) -> list[str]:
 
 def _at(event: Event) -> int:
     return -1 if event.at is None else event.at
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(body)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def session_label(rows: Reading, session: int) -> str:
