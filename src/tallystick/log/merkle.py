@@ -44,24 +44,12 @@ class Frontier:
         """Add one leaf hash."""
         nodes, size = self.nodes, self.size
         if size & TILE_MASK == TILE_MASK:
-            self._complete(leaf)
+            self.append_subtree(0, leaf)
             return
         while size & 1:
             leaf = sha256(b"\x01" + nodes.pop() + leaf).digest()
             size >>= 1
         nodes.append(leaf)
-        self.size += 1
-
-    def _complete(self, leaf: bytes) -> None:
-        """``append`` for the last leaf of 256."""
-        n, height = self.size, 0
-        while n & 1:
-            leaf = sha256(b"\x01" + self.nodes.pop() + leaf).digest()
-            n >>= 1
-            height += 1
-            if height % TILE_HEIGHT == 0:
-                self.completed.append((height // TILE_HEIGHT, n, leaf))
-        self.nodes.append(leaf)
         self.size += 1
 
     def append_subtree(self, height: int, root: bytes) -> None:

@@ -76,14 +76,7 @@ def recall(
     query = fit(query)
     with trail.reading() as rows:
         at = point(trail, rows, as_of)
-        selection = Selection(
-            at.seq,
-            holders(rows, scope, at.seq),
-            asking.kinds,
-            asking.derivations,
-            valid_at=asking.valid_at,
-            strict=asking.strict,
-        )
+        selection = asking.selection(at.seq, holders(rows, scope, at.seq))
         pool = _pool(rows, query, selection)
         shown = {scored.claim: scored.score for scored in pool.scored[:limit]}
         beliefs = {each.row.claim: each for each in rows.believed(selection._replace(claims=tuple(sorted(shown))))}

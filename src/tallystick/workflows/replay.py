@@ -40,6 +40,10 @@ class Asking(NamedTuple):
     strict: bool = False
     """With ``valid_at``: only where it is known since when a claim holds."""
 
+    def selection(self, as_of: int, holders: tuple[str, ...] | None) -> Selection:
+        """Of the beliefs of these holders at a point."""
+        return Selection(as_of, holders, self.kinds, self.derivations, valid_at=self.valid_at, strict=self.strict)
+
 
 ANYTHING = Asking()
 
@@ -54,14 +58,7 @@ def replay(
     """
     with trail.reading(LogName.MEMORY) as rows:
         at = point(trail, rows, as_of)
-        whole = Selection(
-            at.seq,
-            holders(rows, scope, at.seq),
-            asking.kinds,
-            asking.derivations,
-            valid_at=asking.valid_at,
-            strict=asking.strict,
-        )
+        whole = asking.selection(at.seq, holders(rows, scope, at.seq))
         count = rows.count(whole) if after < 0 else None
         items = rows.believed(whole._replace(after=after, limit=limit + 1)) if limit else []
         found = {each.row.claim: tombstone(rows, each.row.claim) for each in items[:limit] if each.text is None}
