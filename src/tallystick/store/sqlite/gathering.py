@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from tallystick.beliefs import ClaimRow, Closing, Ending, Epoch, Row, Version
@@ -24,16 +24,20 @@ class Gathered:
         self.endings: list[Ending] = []
         self.epochs: list[Epoch] = []
         self.texts: list[tuple[int, str]] = []
+        self.size = 0
+        """Rows and texts taken."""
         self._open: dict[int, tuple[Version, int] | None] = {}
         """Claim → its version that is open and the place of that in ``later``, -1 for a first one; those that were touched."""
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
-        return not (self.claims or self.changes or self.others or self.endings or self.epochs or self.texts)
+        return not self.size
 
-    def take(self, rows: Iterable[Row]) -> None:
-        """Gather rows, in order."""
+    def take(self, rows: Sequence[Row], texts: Sequence[tuple[int, str]]) -> None:
+        """Gather rows, in order, and ``(claim, text)`` for the search index."""
+        self.size += len(rows) + len(texts)
+        self.texts.extend(texts)
         claims, opened, others = self.claims, self.opened, self.others
         row: Any
         for row in rows:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from operator import itemgetter
 
 import apsw
@@ -19,16 +18,13 @@ from tallystick.beliefs import (
     Version,
 )
 from tallystick.log.merkle import Frontier, leaf_hash
-from tallystick.model.claim import Standing
 from tallystick.model.temporal import END_OF_TIME
 from tallystick.store.packing import Packed, without
 from tallystick.store.protocol import (
     ArchivedEvent,
     BlockRow,
-    EntryRow,
     EntryTuple,
     NodeTuple,
-    PartRow,
     SourceRow,
 )
 from tallystick.store.sqlite.gathering import Gathered
@@ -37,14 +33,9 @@ from tallystick.store.sqlite.statements import statements
 
 _SQL = statements()
 _LAST = 2**62
-# Half the time of ``_make``; a log has millions of these.
-_entry = partial(tuple.__new__, EntryRow)
-_part = partial(tuple.__new__, PartRow)
-_standing = partial(tuple.__new__, Standing)
-_CLAIM, _STANDING, _VALID, _VALID_OF_HELD = itemgetter(0), itemgetter(slice(7)), itemgetter(7), itemgetter(13)
-_RUN = 500
-_GATHERED = 4096
-"""Claims that are written in one run."""
+_SEQ = itemgetter(0)
+_GATHERED = 16_384
+"""Rows that are written in one run: of some four thousand claims."""
 _MANY = 64
 """Entries in one go from which it pays to have every statement compiled again, as turning triggers off and on does."""
 
@@ -109,10 +100,8 @@ class SqliteLog(SqliteReading):
 
     def apply(self, effects: Effects, texts: Iterable[tuple[int, str]]) -> None:
         """See ``protocol.Writing``. Rows are gathered, and written in runs: at the end, or when something else is asked."""
-        gathered = self._gathered
-        gathered.take(effects)
-        gathered.texts.extend(texts)
-        if len(gathered.opened) >= _GATHERED:
+        self._gathered.take(effects, list(texts))
+        if self._gathered.size >= _GATHERED:
             self.settle()
 
     def settle(self) -> None:
@@ -156,7 +145,7 @@ class SqliteLog(SqliteReading):
         for seq, claim, change in gathered.changes:
             row = claims.get(claim)
             changes.append((seq, numbers[row[1]] if row else self._holder_of(claim), change))
-        changes.sort(key=_CLAIM)
+        changes.sort(key=_SEQ)
         balances: dict[tuple[int, int], int] = {}
         for seq, holder, change in changes:
             if holder not in self._balances:

@@ -49,10 +49,6 @@ _standing = partial(tuple.__new__, Standing)
 _CLAIM, _STANDING, _VALID, _VALID_OF_HELD = itemgetter(0), itemgetter(slice(7)), itemgetter(7), itemgetter(13)
 _RUN = 500
 _NOT_JUDGED = ("", "")
-_GATHERED = 4096
-"""Claims that are written in one run."""
-_MANY = 64
-"""Entries in one go from which it pays to have every statement compiled again, as turning triggers off and on does."""
 
 
 class SqliteReading:
