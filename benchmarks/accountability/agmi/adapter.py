@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -224,8 +225,8 @@ class TrailAdapter(MemoryAdapter):
         return False, f"{log} entry {bad.seq}: {bad.what}, {state}" if bad.seq >= 0 else f"{log}: {bad.what}, {state}"
 
     def shown(self, error: TallyError) -> str:
-        """A message without the folder that the trail is in for now."""
-        return str(error).replace(str(self._folder), "…")
+        """A message without the folder or the database that the trail is in for now."""
+        return re.sub(r"postgresql://\S+?&trail=\w+", "…/trail", str(error).replace(str(self._folder), "…"))
 
     def swap(self) -> None:
         """Have another trail lie in the place of this one, of the same person and with its own keys and heads outside."""

@@ -19,11 +19,12 @@ from benchmarks.accountability.agmi.adapter import LABELLED, TrailAdapter
 from benchmarks.accountability.agmi.attackers import Attacker, Rewriting, RowEdits
 from benchmarks.accountability.agmi.outcomes import MISSED, REJECTED, REPORTED, Outcome
 from benchmarks.accountability.agmi.places import MakePlace, Place
+from benchmarks.accountability.agmi.postgres_place import PostgresPlace
 from benchmarks.accountability.agmi.sqlite_place import SqlitePlace
 from tallystick.errors import TallyError
 
-STORES: dict[str, MakePlace] = {SqlitePlace.name: SqlitePlace}
-"""Every store that is attacked, by its name. ``PostgresPlace`` waits for copies of a database that take less than seconds."""
+STORES: dict[str, MakePlace] = {SqlitePlace.name: SqlitePlace, PostgresPlace.name: PostgresPlace}
+"""Every store that is attacked, by its name."""
 ANOTHER_ID = "ab" * 16
 
 
