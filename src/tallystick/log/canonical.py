@@ -87,8 +87,8 @@ def entry_from_bytes(data: bytes) -> Entry:
         CanonicalError: not canonical, a field is missing, of the wrong type or out of range, or unknown to this format;
             a newer format may have fields of its own (TRAIL.9).
     """
-    value = decode(data)
     try:
+        value = json.loads(data.decode("utf-8"))
         entry = Entry(
             trail=value["trail"],
             log=value["log"],
@@ -105,10 +105,16 @@ def entry_from_bytes(data: bytes) -> Entry:
         )
         check_entry(entry)
         encoded = entry_bytes(entry)
+    except CanonicalError:
+        raise
     except (KeyError, TypeError, AttributeError) as error:
         raise CanonicalError(f"not an entry: {error!r}") from None
-    if encoded != data and entry.v <= FORMAT:
-        raise CanonicalError("an entry with unknown fields or fields out of order")
+    except (ValueError, RecursionError) as error:
+        raise CanonicalError(f"not canonical JSON: {error}") from None
+    if entry.v > FORMAT:
+        decode(data)
+    elif encoded != data:  # Whatever is not canonical is encoded otherwise: spaces, order, a key twice, an escape.
+        raise CanonicalError("an entry that is not in canonical form, or has unknown fields")
     return entry
 
 

@@ -132,13 +132,14 @@ class MemoryLog:
             outcome.value if outcome else "none",
             "; ".join(each.reason for each in (derivation, outcome) if each and each.reason),
             max(row.said_at, *(touch.said_at for touch in self._views.touches_of[row.claim] if touch.seq <= as_of), -1),
+            next((part.body for part in self.parts(row.claim) if part.name == "valid"), None),
         )
 
     def standings(self, selection: Selection) -> list[Standing]:
         """See ``protocol.Reading``."""
         return [
             Standing(row.claim, row.kind, row.origin, said_at, row.tokens, derivation, outcome)
-            for row, _, _, derivation, outcome, _, said_at in self.believed(selection)
+            for row, _, _, derivation, outcome, _, said_at, _ in self.believed(selection)
         ]
 
     def text(self, claim: int) -> str | None:

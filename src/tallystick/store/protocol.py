@@ -64,6 +64,8 @@ class Belief(NamedTuple):
     """Reasons of the two verdicts, derivation first, ``; `` between."""
     said_at: int
     """When it was last said by the point, microseconds UTC; -1 where no record says."""
+    stated: bytes | None = None
+    """The part ``valid`` of the entry that opened it; None where it has none, and may be where it holds for all of time."""
 
 
 class Selection(NamedTuple):

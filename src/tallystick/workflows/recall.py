@@ -80,7 +80,7 @@ def recall(
         pool = _pool(rows, query, selection)
         shown = {scored.claim: scored.score for scored in pool.scored[:limit]}
         beliefs = {each.row.claim: each for each in rows.believed(selection._replace(claims=tuple(sorted(shown))))}
-        exact = precisions(rows, beliefs.values())
+        exact = precisions(beliefs.values())
         newest = rows.head().size - 1
     record = {
         "as_of": at.seq,

@@ -64,6 +64,6 @@ def replay(
         found = {each.row.claim: tombstone(rows, each.row.claim) for each in items[:limit] if each.text is None}
         head = rows.head()
         root = head.root if at.seq == head.size - 1 else root_at(rows, at.seq + 1)
-        exact = precisions(rows, items[:limit])
+        exact = precisions(items[:limit])
     erased = {claim: gone for claim, gone in found.items() if gone is not None}
     return Replayed(at, root, count, tuple(items[:limit]), len(items) > limit > 0, erased, exact)

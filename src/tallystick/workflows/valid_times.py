@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tallystick.beliefs import object_of
+from tallystick.beliefs import ALWAYS, object_of
 from tallystick.model.temporal import ValidTime
 from tallystick.store.protocol import Belief, Reading
 
@@ -41,16 +41,25 @@ def valid_part(valid: ValidTime) -> bytes:
 
 def stated(rows: Reading, claim: int) -> Stated:
     """How the entry that opened a claim stated its valid time; nothing where it states none, or it was erased."""
-    said = object_of(next((part.body for part in rows.parts(claim) if part.name == "valid"), b""))
+    return _said(next((part.body for part in rows.parts(claim) if part.name == "valid"), b""))
+
+
+def _said(body: bytes) -> Stated:
+    said = object_of(body)
     precision, zone, words = (_text(said.get(name)) for name in ("precision", "zone", "words"))
     listed = said.get("flags")
     flags = tuple(flag for flag in listed if isinstance(flag, str)) if isinstance(listed, list) else ()
     return Stated(None if precision == _UNKNOWN else precision, zone, words, flags)
 
 
-def precisions(rows: Reading, beliefs: Iterable[Belief]) -> dict[int, str | None]:
-    """How exactly the valid time of each belief was stated."""
-    return {belief.row.claim: stated(rows, belief.row.claim).precision for belief in beliefs}
+def precisions(beliefs: Iterable[Belief]) -> dict[int, str | None]:
+    """How exactly the valid time of each belief was stated; None where it holds for all of time, since then none was."""
+    return {
+        belief.row.claim: None
+        if belief.stated is None or belief.version.valid == ALWAYS
+        else _said(belief.stated).precision
+        for belief in beliefs
+    }
 
 
 def _text(value: object) -> str | None:

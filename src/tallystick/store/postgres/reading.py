@@ -216,6 +216,7 @@ class PostgresReading(Archive):
                     outcome[0],
                     "; ".join(reason for _, reason in (derivation, outcome) if reason),
                     said_at,
+                    None if valid is None or claim not in parts else body_of(claim, parts[claim], "valid"),
                 )
 
     def standings(self, selection: Selection) -> list[Standing]:

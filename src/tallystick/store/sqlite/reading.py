@@ -46,9 +46,12 @@ _LAST = 2**62
 # Half the time of ``_make``; a log has millions of these.
 _entry = partial(tuple.__new__, EntryRow)
 _standing = partial(tuple.__new__, Standing)
+_believed = partial(tuple.__new__, Belief)
+_version = partial(tuple.__new__, Version)
 _CLAIM, _STANDING, _VALID, _VALID_OF_HELD = itemgetter(0), itemgetter(slice(7)), itemgetter(7), itemgetter(13)
 _RUN = 500
-_NOT_JUDGED = ("", "")
+_json = json.JSONDecoder().raw_decode
+"""Of text that the engine wrote: half the time of ``json.loads``."""
 
 
 class SqliteReading:
@@ -148,19 +151,26 @@ class SqliteReading:
         return list(islice((each for each in found if each.derivation in selection.derivations), selection.limit))
 
     def _belief(self, row: Sequence[Any]) -> Belief:
-        claim = self._claim(row[:11])
+        claim, said_at = row[0], row[6]
         tx_from, tx_to, valid, data, verdicts, again = row[11:]
-        newest = {axis: (value, why) for axis, value, why in json.loads(verdicts)}
-        derivation, outcome = newest.get("derivation", _NOT_JUDGED), newest.get("outcome", _NOT_JUDGED)
-        body = None if data is None else body_of(row[0], data, "text")
-        return Belief(
-            claim,
-            Version(row[0], tx_from, tx_to, _intervals(valid)),
-            None if body is None else str(body, "utf-8", "replace"),
-            derivation[0] or "inferred",
-            outcome[0] or "none",
-            "; ".join([why for _, why in (derivation, outcome) if why]),
-            max(claim.said_at, -1 if again is None else again),
+        derivation, outcome, reason, because = "inferred", "none", "", ""
+        for axis, value, why in _json(verdicts)[0]:  # In order of axis, and of each axis the one that stands last.
+            if axis == "derivation":
+                derivation, reason = value or "inferred", why
+            elif axis == "outcome":
+                outcome, because = value or "none", why
+        body = None if data is None else body_of(claim, data, "text")
+        return _believed(
+            (
+                self._claim(row[:11]),
+                _version((claim, tx_from, tx_to, _intervals(valid))),
+                None if body is None else str(body, "utf-8", "replace"),
+                derivation,
+                outcome,
+                f"{reason}; {because}" if reason and because else reason or because,
+                said_at if again is None or again < said_at else again,
+                None if valid is None or data is None else body_of(claim, data, "valid"),
+            )
         )
 
     def standings(self, selection: Selection) -> list[Standing]:
