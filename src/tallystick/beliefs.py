@@ -326,10 +326,11 @@ def _moved(before: list[_Valid], valid: _Valid, at: int) -> tuple[_Valid, list[_
     """(valid time of the new, what is left of each old) when the world changed; since ``at`` where nothing is said.
 
     A change that was earlier than an old claim's own beginning is older news: it holds until then and replaces nothing of
-    that one (TIME.6).
+    that one (TIME.6). The new is always left some time: what cuts it off begins after it does.
     """
     since = at if valid[0].start == START_OF_TIME else valid[0].start
     valid = without(valid, (Interval(START_OF_TIME, since),)) or valid
+    since = max(since, valid[0].start)
     later = [each[0].start for each in before if each and since < each[0].start]
     if later:
         valid = cut_off(valid, min(later))
