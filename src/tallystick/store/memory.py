@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 
-from tallystick.beliefs import ClaimRow, Effects, Link, Name, Touch, VerdictRow, Version
+from tallystick.beliefs import ALWAYS, ClaimRow, Effects, Link, Name, Touch, VerdictRow, Version
 from tallystick.errors import TrailUnreadable, UnknownId
 from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.claim import Standing
@@ -132,7 +132,7 @@ class MemoryLog:
             outcome.value if outcome else "none",
             "; ".join(each.reason for each in (derivation, outcome) if each and each.reason),
             max(row.said_at, *(touch.said_at for touch in self._views.touches_of[row.claim] if touch.seq <= as_of), -1),
-            next((part.body for part in self.parts(row.claim) if part.name == "valid"), None),
+            None if version.valid == ALWAYS else self._body(row.claim, "valid"),
         )
 
     def standings(self, selection: Selection) -> list[Standing]:
@@ -144,8 +144,12 @@ class MemoryLog:
 
     def text(self, claim: int) -> str | None:
         """See ``protocol.Reading``."""
-        part = self._parts.get((claim, "text"))
-        return part.body.decode("utf-8", "replace") if part else None
+        body = self._body(claim, "text")
+        return None if body is None else body.decode("utf-8", "replace")
+
+    def _body(self, claim: int, name: str) -> bytes | None:
+        part = self._parts.get((claim, name))
+        return part.body if part else None
 
     def texts(self, claims: Collection[int]) -> dict[int, str]:
         """See ``protocol.Reading``."""

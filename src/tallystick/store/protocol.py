@@ -65,7 +65,7 @@ class Belief(NamedTuple):
     said_at: int
     """When it was last said by the point, microseconds UTC; -1 where no record says."""
     stated: bytes | None = None
-    """The part ``valid`` of the entry that opened it; None where it has none, and may be where it holds for all of time."""
+    """The part ``valid`` of the entry that opened it; None where it has none, or it holds for all of time."""
 
 
 class Selection(NamedTuple):

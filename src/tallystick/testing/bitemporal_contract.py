@@ -27,7 +27,9 @@ from tallystick.testing.told import (
     OTHER,
     PROJECT,
     Deaf,
+    between,
     corrected,
+    day,
     derivation_at,
     entry_at,
     held,
@@ -209,3 +211,25 @@ class BitemporalContract(TimeContract):
         with trail.reading() as rows:
             names = {each.id: each.name for each in rows.names("holder")}
             assert [as_held(each, names) for each in found] == pure_fold.believed(steps_of(rows), seq, {name})
+
+    def test_a_search_goes_as_deep_as_it_must(self, trail: Trail, monkeypatch: pytest.MonkeyPatch) -> None:
+        """ACCESS.1, TIME.4: newer claims that are not asked for hide no older one, what was not looked at is said so."""
+        for name, few in (("EACH", 2), ("DEEPEST", 2 * 8), ("DEEPER", 2), ("POOL", 3), ("LOOKED_UP", 2)):
+            monkeypatch.setattr(f"tallystick.workflows.recall.{name}", few)
+        for holder in (PROJECT, OTHER):
+            tell(trail, "the port is old", holder=holder, valid=between(0))
+        others = [tell(trail, f"port number {n}", valid=between(10)) for n in range(12)]
+        mine = Scope(asked=(PROJECT,))
+        found = recall(trail, "port", mine, as_of=None)
+        assert (len(found.items), found.whole, found.left) == (4, False, "at least 0 more")
+        past = recall(trail, "port", mine, as_of=None, asking=Asking(valid_at=day(5)))
+        assert ([belief.text for belief, _ in past.items], past.whole) == (["the port is old"], True)
+        before = newest(trail)
+        for claim in others:
+            retract(trail, claim, "r")
+        for scope, count in ((mine, 1), (EVERYONE, 2)):
+            assert [belief.text for belief, _ in recall(trail, "port", scope, as_of=None).items] == [
+                "the port is old"
+            ] * count
+        again = recall(trail, "port", mine, as_of=str(before))
+        assert [each.row.claim for each, _ in again.items] == [each.row.claim for each, _ in found.items]
