@@ -26,10 +26,8 @@ from tallystick.errors import (
 )
 from tallystick.model.entry import LogName
 from tallystick.store.postgres import PostgresStore
-from tallystick.store.postgres.checking import CATALOG, catalog, catalog_lines
 from tallystick.store.postgres.connection import Address
-from tallystick.store.postgres.migrating import HERE, migrate, migrations
-from tallystick.store.statements import text
+from tallystick.store.postgres.migrating import migrate, migrations
 from tallystick.testing.store_contract import said
 from tallystick.testing.trails import trail_over
 from tallystick.trail.verifying import verify_log
@@ -383,19 +381,6 @@ def test_a_folder_needs_no_driver() -> None:
         " open_trail(Places('t', 's')); sys.exit('psycopg' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
-
-
-def test_the_schema_is_what_the_migrations_make(server: Server, database: str) -> None:
-    """schema.sql, all migrations in order, and the catalog that ``check`` compares with are one and the same."""
-    address = Address(server.url(database))
-    with address.connect() as connection:
-        migrate(connection, address)
-        migrated = catalog_lines(catalog(connection))
-        connection.execute("DROP SCHEMA tally CASCADE")
-        connection.execute(text(HERE, "schema.sql").encode())
-        assert catalog_lines(catalog(connection)) == migrated
-    assert migrated == text(HERE, CATALOG)
-    assert len(migrated.splitlines()) > 100
 
 
 def test_migrations_are_numbered_and_run_once(server: Server, database: str) -> None:

@@ -106,6 +106,11 @@ class Address:
             raise self.translated(error, connecting=True) from None
         try:
             self._check(made)
+            # Whatever a role's or a database's settings say, no function or operator of others stands before the server's own.
+            made.execute("SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false)")
+        except psycopg.Error as error:
+            closed(made)
+            raise self.translated(error) from None
         except MachineError:
             closed(made)
             raise
