@@ -182,7 +182,9 @@ def _locked(path: Path) -> Iterator[dict[str, Any]]:
     """What is written down there, for one worker at a time. Where nobody uses the server, nothing is left, not even the lock."""
     held = path.with_suffix(".lock")
     with _lock(held):
-        kept = json.loads(path.read_text()) if path.exists() else {"users": 0, "folder": "", "binaries": ""}
+        kept: dict[str, Any] = (
+            json.loads(path.read_text()) if path.exists() else {"users": 0, "folder": "", "binaries": ""}
+        )
         try:
             yield kept
         finally:

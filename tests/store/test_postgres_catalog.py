@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import psycopg
 import pytest
 
 from tallystick.model.entry import LogName
@@ -105,7 +104,7 @@ CHANGES: list[tuple[str, str | set[str]]] = [
     ("CREATE TYPE tally.pair AS (a integer)", "type tally.pair was added"),
     ("CREATE DOMAIN tally.small AS integer", "type tally.small was added"),
     ("CREATE COLLATION tally.plain FROM \"C\"", "collation tally.plain was added"),
-    ("CREATE OPERATOR tally.=== (LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = byteaeq)", 
+    ("CREATE OPERATOR tally.=== (LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = byteaeq)",
      "operator tally.===(pg_catalog.bytea,pg_catalog.bytea) was added"),
     ("CREATE STATISTICS public.sampled ON subject, value FROM tally.version", "statistics object public.sampled was added"),
     ("ALTER TABLE tally.head ADD COLUMN more integer", "table head was changed"),
@@ -115,7 +114,8 @@ CHANGES: list[tuple[str, str | set[str]]] = [
      "index held_pkey is missing", "policy bound on held is missing", "right of tally_session on held is missing"}),
     # Others that show what stands in the schema, or add to it.
     ("CREATE VIEW public.spy AS SELECT * FROM tally.part; GRANT SELECT ON public.spy TO guest_", "view public.spy was added"),
-    ("CREATE VIEW public.spy AS SELECT * FROM tally.part; GRANT SELECT (data) ON public.spy TO PUBLIC", "view public.spy was added"),
+    ("CREATE VIEW public.spy AS SELECT * FROM tally.part; GRANT SELECT (data) ON public.spy TO PUBLIC",
+     "view public.spy was added"),
     ("CREATE VIEW public.a AS SELECT * FROM tally.part; CREATE VIEW public.b AS SELECT * FROM public.a;"
      " GRANT SELECT ON public.b TO PUBLIC", "view public.b was added"),
     ("CREATE MATERIALIZED VIEW public.spy AS SELECT * FROM tally.part", "materialized view public.spy was added"),
@@ -127,7 +127,8 @@ CHANGES: list[tuple[str, str | set[str]]] = [
     ("DROP TRIGGER entry_stays ON tally.entry", "trigger entry_stays on entry is missing"),
     ("ALTER TABLE tally.part DISABLE TRIGGER part_stays", "trigger part_stays on part was changed"),
     ("ALTER TABLE tally.part ENABLE REPLICA TRIGGER part_stays", "trigger part_stays on part was changed"),
-    ("CREATE TRIGGER more BEFORE INSERT ON tally.part FOR EACH ROW EXECUTE FUNCTION tally.refuse()", "trigger more on part was added"),
+    ("CREATE TRIGGER more BEFORE INSERT ON tally.part FOR EACH ROW EXECUTE FUNCTION tally.refuse()",
+     "trigger more on part was added"),
     ("ALTER TABLE tally.version DROP CONSTRAINT version_is_not_empty",
      "constraint version_is_not_empty on version is missing"),
     ("DROP INDEX tally.version_open", "index version_open is missing"),

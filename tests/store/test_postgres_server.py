@@ -22,7 +22,9 @@ def test_a_server_that_does_not_start_leaves_nothing(tmp_path: Path, monkeypatch
 def test_workers_that_come_and_go_leave_nothing(tmp_path: Path) -> None:
     """However they come and go: one at a time is in it, it is started by the first alone, and the last removes the files."""
     inside: list[int] = []
-    most, begun, ended = [], [], []
+    most: list[int] = []
+    begun: list[int] = []
+    ended: list[int] = []
 
     def work() -> None:
         for _ in range(100):
