@@ -228,14 +228,14 @@ class PostgresStore:
         return partial(PostgresStore, self._url, lock_timeout_seconds=self._timeout)
 
     def check(self, log: LogName) -> list[str]:
-        """See ``protocol.Store``: tables, constraints, triggers, policies and functions as they should be, every index against
-        its table where the extension amcheck is there, and the search index against the texts."""
+        """See ``protocol.Store``: the schema and who may what in it as they were made, every index against its table where the
+        extension amcheck is there, and the search index against the texts."""
         try:
             with self.reading(log) as rows:
                 if self._trail is None:
                     return []
                 assert isinstance(rows, PostgresReading)
-                found = checking.schema_apart(rows) or checking.indexes_apart(rows)
+                found = checking.schema_apart(rows.connection) or checking.indexes_apart(rows)
                 return found or rows.counts_apart() + checking.search_apart(rows)
         except MachineError as error:
             return [str(error)]
