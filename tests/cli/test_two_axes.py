@@ -81,6 +81,23 @@ def test_register_for_a_reader(tally: Tally) -> None:
     assert f"{seq}: state of any subject has one value at a time, ended at {seq + 1}\n" == tally("register").out
 
 
+def test_what_was_registered_at_a_point(tally: Tally) -> None:
+    """TIME.3, 4: the list is of a point, which it names: what was registered later is not in it, what ended later stands."""
+    tally.remember("zero")
+    before = tally.json("verify")["size"] - 1
+    made = tally.json("register", "*", "state", "--because", "r")["seq"]
+    ended = tally.json("undo", made, "--because", "r")["seq"]
+    item = {"seq": made, "subject": "*", "attribute": "state", "ended": None}
+    for as_of, items in ((before, []), (made, [item]), (ended, [{**item, "ended": ended}])):
+        listed = tally.json("register", "--as-of", as_of)
+        assert listed == {"seq": as_of, "at": "2026-04-01T00:00:00Z", "items": items}
+    assert tally.json("register") == listed
+    assert tally("register", "--as-of", before).out == f"nothing is registered as of {before}\n"
+    assert "ended" not in tally("register", "--as-of", made).out
+    assert "the listing alone" in tally.refused("register", "a", "b", "--because", "r", "--as-of", before)
+    assert f"the newest is {ended}" in tally.refused("register", "--as-of", ended + 1)
+
+
 def test_register_refuses(tally: Tally) -> None:
     """cli.md: what is registered already, or has no name or reason, is refused in one line."""
     seq = one_state(tally)

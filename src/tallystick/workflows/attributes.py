@@ -19,6 +19,7 @@ from tallystick.model.origin import Origin
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, UNKNOWN_VALID_TIME, Instant, Interval, ValidTime
 from tallystick.store.protocol import Reading, covers
 from tallystick.trail import Trail
+from tallystick.trail.points import Point, point
 from tallystick.workflows.typed import fit
 
 ANY = ""
@@ -59,9 +60,24 @@ def register(trail: Trail, subject: str, attribute: str, because: str) -> Regist
     return Registered(seq, subject, attribute, END_OF_TIME, conflicts)
 
 
-def registered(rows: Reading) -> list[Registered]:
-    """Every registration, ended ones too, in order."""
-    return [Registered(name.seq, _subject(name), name.name, name.tx_to) for name in rows.names("attribute")]
+def registered(rows: Reading, as_of: int = END_OF_TIME) -> list[Registered]:
+    """Every registration that had been made by a point, those that had ended too, in order."""
+    return [
+        Registered(name.seq, _subject(name), name.name, name.tx_to if name.tx_to <= as_of else END_OF_TIME)
+        for name in rows.names("attribute")
+        if name.seq <= as_of
+    ]
+
+
+def registered_at(trail: Trail, as_of: str | None) -> tuple[Point, list[Registered]]:
+    """The point that ``as_of`` names, and what ``registered`` gives at it.
+
+    Raises:
+        UsageError, BadTime: see ``trail.points.point``.
+    """
+    with trail.reading() as rows:
+        at = point(trail, rows, as_of)
+        return at, registered(rows, at.seq)
 
 
 def one_valued(rows: Reading) -> frozenset[tuple[str, str]]:
