@@ -287,3 +287,31 @@ def test_days_of_a_zone(tally: Tally) -> None:
     assert tally.texts("--holder", "*") == ["off duty"]
     exact = tally.remember("an instant", "--valid-from", "2026-03-29T00:00:00Z")
     assert tally.json("why", exact)["claim"]["stated"]["zone"] is None
+
+
+@pytest.mark.parametrize(
+    ("option", "time", "flag", "says"),
+    [
+        ("--valid-from", "2026-03-29 02:30", "nonexistent_local_time", "never was"),
+        ("--valid-to", "2026-03-29 02:30", "nonexistent_local_time", "never was"),
+        ("--valid-from", "2026-10-25 02:30", "ambiguous_local_time", "was twice"),
+        ("--valid-to", "2026-10-25 02:30", "ambiguous_local_time", "was twice"),
+    ],
+)
+def test_a_local_time_that_is_none_or_two_is_told(tally: Tally, option: str, time: str, flag: str, says: str) -> None:
+    """TIME.10: whoever states such a time is told so at once, by every command that takes one, as a reader and as a program."""
+    when = option, f"{time} {BERLIN}"
+    claim = tally.remember("on call")
+    for number, command in enumerate(
+        (("remember", "off"), ("revise", claim, "on", "--because", "r", "--kind", "change"))
+    ):
+        human = tally(*command, *when)
+        assert (human.code, human.err) == (0, "")
+        assert f"note: {time} {BERLIN}: a local time that {says}" in human.out
+        claim = tally.remember(f"again {number}")
+        given = ("remember", "other") if command[0] == "remember" else ("revise", claim, *command[2:])
+        told = tally.json(*given, *when)
+        assert told["flags"] == [flag]
+        assert tally.json("why", told["id"])["claim"]["stated"]["flags"] == [flag]
+    assert tally.json("remember", "plain", "--valid-from", "2026-03-29")["flags"] == []
+    assert "note:" not in tally("remember", "plainer", option, "2026-03-29T02:30:00Z").out
