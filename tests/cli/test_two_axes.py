@@ -171,6 +171,40 @@ def test_diff(tally: Tally) -> None:
     assert "1 learned, 1 corrected, 1 changed, 1 reconfirmed" in human
 
 
+def test_diff_of_holders_and_registrations(tally: Tally) -> None:
+    """TIME.5, 9: what changes whose memory is asked, or what gives way, is listed: of these holders, of an attribute for all."""
+    mine = f"project:{tally.project}"
+    tally.remember("mine")
+    tally.remember("theirs", "--holder", "laptop")
+    tally.remember("others", "--holder", "desk")
+    start = tally.json("verify")["size"] - 1
+    joined = tally.json("join", "laptop", mine, "--because", "one machine")["seq"]
+    made = tally.json("register", "*", "state", "--because", "a host is in one")["seq"]
+    ended = tally.json("undo", made, "--because", "two disks")["seq"]
+    parted = tally.json("undo", joined, "--because", "two machines")["seq"]
+    one = tally.json("register", "mini", "port", "--because", "one")["seq"]
+    rest = {"at": "2026-04-01T00:00:00Z", "actor": "tally"}
+    holders = {"holders": ["project:laptop", mine], **rest}
+    attribute = {"subject": "*", "attribute": "state", **rest}
+    for scope in (("--holder", "*"), ("--holder", "laptop"), ()):
+        found = tally.json("diff", start, *scope)
+        assert found["counts"] == {"joined": 1, "parted": 1, "registered": 2, "unregistered": 1}
+        assert found["joined"] == [{"seq": joined, "because": "one machine", **holders}]
+        assert found["parted"] == [{"seq": parted, "because": "two machines", **holders}]
+        assert found["registered"][0] == {"seq": made, "because": "a host is in one", **attribute}
+        assert found["registered"][1]["subject"] == "mini"
+        assert found["unregistered"] == [{"seq": ended, "because": "two disks", **attribute}]
+    assert tally.json("diff", start, "--holder", "desk")["counts"] == {"registered": 2, "unregistered": 1}
+    assert tally("diff", start).out.splitlines() == [
+        f"after {start}, up to {one}: 1 joined, 1 parted, 2 registered, 1 unregistered",
+        f"  ~ {joined} joined project:laptop, {mine} because one machine",
+        f"  ~ {made} registered state of any subject because a host is in one",
+        f"  ↶ {ended} unregistered state of any subject because two disks",
+        f"  ↶ {parted} parted project:laptop, {mine} because two machines",
+        f"  ~ {one} registered port of mini because one",
+    ]
+
+
 def test_diff_by_pages(tally: Tally) -> None:
     """TIME.3: pages follow each other without a gap or a repetition, and ``--count`` lists nothing."""
     tally.remember("zero")

@@ -35,6 +35,7 @@ from tallystick.trail.appending import EARLIEST_CLOCK
 from tallystick.trail.verifying import verify_log
 from tallystick.workflows.amend import Amended, merge, retract, revise, undo
 from tallystick.workflows.attributes import register
+from tallystick.workflows.diff import diff
 from tallystick.workflows.forget import Selector, forget
 from tallystick.workflows.identities import join
 from tallystick.workflows.reconciling import FORGOTTEN
@@ -78,6 +79,7 @@ class TrailMachine(RuleBasedStateMachine):
         try:
             self.every_point_reads_as_it_did()
             self.what_stands_is_what_is_believed()
+            self.what_changed_is_told()
             self.instants_resolve_alike()
             self.both_are_sound()
         finally:
@@ -355,6 +357,16 @@ class TrailMachine(RuleBasedStateMachine):
                     assert rows.texts([*claims, -1]) == {
                         each.row.claim: each.text for each in believed if each.text is not None
                     }
+
+    def what_changed_is_told(self) -> None:
+        """TIME.5: no entry changes what is answered about a holder without a step of ``diff`` about that holder."""
+        scope = Scope(asked=strategies.HOLDERS[:1])
+        for trail in self.trails:
+            with trail.reading() as rows:
+                answers = [self._asked(rows, seq) for seq in range(-1, len(self.steps))]
+            for seq in range(1, len(self.steps)):
+                if answers[seq + 1] != answers[seq]:
+                    assert diff(trail, scope, str(seq - 1), str(seq)).counts, seq
 
     def instants_resolve_alike(self) -> None:
         """TIME.2: an instant names the last entry at or before it, in the newest epoch that had begun."""

@@ -24,6 +24,8 @@ from tallystick.workflows.typed import fit
 
 ANY = ""
 """Of a registration: whatever the subject is."""
+UNREADABLE = "\0"
+"""Of a registration: a subject that was erased or cannot be read, which no claim is about."""
 
 
 class Registered(NamedTuple):
@@ -63,7 +65,7 @@ def register(trail: Trail, subject: str, attribute: str, because: str) -> Regist
 def registered(rows: Reading, as_of: int = END_OF_TIME) -> list[Registered]:
     """Every registration that had been made by a point, those that had ended too, in order."""
     return [
-        Registered(name.seq, _subject(name), name.name, name.tx_to if name.tx_to <= as_of else END_OF_TIME)
+        Registered(name.seq, subject_of(name), name.name, name.tx_to if name.tx_to <= as_of else END_OF_TIME)
         for name in rows.names("attribute")
         if name.seq <= as_of
     ]
@@ -78,6 +80,12 @@ def registered_at(trail: Trail, as_of: str | None) -> tuple[Point, list[Register
     with trail.reading() as rows:
         at = point(trail, rows, as_of)
         return at, registered(rows, at.seq)
+
+
+def subject_of(registration: Name) -> str:
+    """Of a registration, ``ANY`` where it is any; of one that was erased or cannot be read, what no claim is about."""
+    said = object_of(registration.facts.encode()).get("subject")
+    return said if isinstance(said, str) else UNREADABLE
 
 
 def one_valued(rows: Reading) -> frozenset[tuple[str, str]]:
