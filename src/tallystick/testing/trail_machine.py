@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from tallystick.beliefs import Link, effects
+from tallystick.beliefs import ALWAYS, Link, effects
 from tallystick.errors import UndoRefused, UsageError
 from tallystick.log.canonical import entry_bytes, part_digest
 from tallystick.log.merkle import leaf_hash
@@ -326,7 +326,8 @@ class TrailMachine(RuleBasedStateMachine):
         page = Selection(seq, after=6, limit=2)
         whose = self._asked(rows, seq)
         return [
-            whose, [*rows.believed(some)], rows.count(some), [*rows.believed(page)], rows.count(Selection(seq)),
+            whose, _as_stated(rows.believed(some)), rows.count(some), _as_stated(rows.believed(page)),
+            rows.count(Selection(seq)),
             [rows.newest([token], Selection(seq), 9) for token in tokens], rows.newest(tokens[:1], some, 3),
             rows.newest(tokens[:2], page, 5),
         ]  # fmt: skip
@@ -446,6 +447,11 @@ class TrailMachine(RuleBasedStateMachine):
     def _held(self, rows: Reading, selection: Selection) -> list[Held]:
         names = {made: name for name, made in self.holder_ids.items()}
         return [as_held(belief, names) for belief in rows.believed(selection)]
+
+
+def _as_stated(beliefs: Iterable[Belief]) -> list[Belief]:
+    """Without the part of those that hold for all of time, which a store need not read."""
+    return [each._replace(stated=None) if each.version.valid == ALWAYS else each for each in beliefs]
 
 
 def _standing(belief: Belief) -> Standing:
