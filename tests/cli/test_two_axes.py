@@ -241,7 +241,7 @@ def test_join(tally: Tally) -> None:
     mine = tally.remember("mine")
     theirs = tally.remember("theirs", "--holder", "project:laptop")
     done = tally.json("join", "laptop", f"project:{tally.project}", "--because", "the same repository")
-    assert done == {"seq": done["seq"], "holders": [f"project:{tally.project}", "project:laptop"]}
+    assert done == {"seq": done["seq"], "holders": [f"project:{tally.project}", "project:laptop"], "conflicts": []}
     assert [item["id"] for item in tally.json("replay")["items"]] == [mine, theirs]
     assert [item["id"] for item in tally.json("recall", "mine", "--holder", "laptop")["items"]] == [mine]
     assert [item["id"] for item in tally.json("replay", "--as-of", done["seq"] - 1)["items"]] == [mine]
@@ -252,6 +252,19 @@ def test_join(tally: Tally) -> None:
     assert "changed nothing that is believed" in tally.refused("undo", done["seq"] + 1, "--because", "r")
     again = tally("join", "laptop", str(tally.project), "--because", "one again").out
     assert again.startswith("one since ")
+    assert tally.sound()
+
+
+def test_join_names_what_differs(tally: Tally) -> None:
+    """TIME.5: what two holders hold apart of an attribute that has one value at a time is named as they are joined."""
+    one_state(tally)
+    up = state(tally, "up", "--holder", "laptop")
+    down = state(tally, "down", "--holder", "desktop")
+    shown = tally("join", "laptop", "desktop", "--because", "one machine").out.splitlines()
+    assert shown[1:] == [f"  held and different: {up}, {down}; revise or retract what is wrong"]
+    tally.clock(NOW + HOUR)
+    gone = tally.json("remember", "mini is gone", "--about", "mini", "state", "gone", "--holder", "laptop")
+    assert gone["closes"] == [up, down]
     assert tally.sound()
 
 

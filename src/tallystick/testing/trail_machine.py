@@ -191,6 +191,7 @@ class TrailMachine(RuleBasedStateMachine):
         if not refused:
             assert done[0] == done[1]
             self._note(done[0].seq, _step("undo", step.seq))
+            self._retell()  # And what does no longer.
 
     @rule(claim=claims, into=claims)
     def merge(self, claim: int, into: int) -> None:
@@ -242,6 +243,7 @@ class TrailMachine(RuleBasedStateMachine):
                 seqs.append(join(trail, one, other, "the same").seq)
         if not together:
             self._note(seqs[0], _step("join")._replace(names=(one, other)))
+            self._retell()  # What contradicts each other since, where it may have one value at a time.
 
     @rule(claim=claims)
     def forget(self, claim: int) -> None:
