@@ -352,6 +352,8 @@ class MemoryStore:
     def __init__(self) -> None:
         self.logs = {log: MemoryLog() for log in LogName}
         self._locks = {log: threading.RLock() for log in LogName}
+        self._open = dict.fromkeys(LogName, 0)
+        """How many writes of a log are open: one thread may have one in another."""
 
     @contextmanager
     def reading(self, log: LogName) -> Iterator[MemoryLog]:
@@ -362,10 +364,18 @@ class MemoryStore:
     def writing(self, log: LogName, committed: Callable[[Head], None]) -> Iterator[MemoryLog]:
         """See ``protocol.Store``. Works on a copy, so that a failure inside leaves no trace."""
         with self._locks[log]:
-            draft = copy.deepcopy(self._log(log))
-            yield draft
-            self.logs[log] = draft
-            committed(draft.head())
+            self._open[log] += 1
+            try:
+                draft = copy.deepcopy(self._log(log))
+                yield draft
+                self.logs[log] = draft
+                committed(draft.head())
+            finally:
+                self._open[log] -= 1
+
+    def written_since(self, log: LogName, size: int) -> bool:
+        """See ``protocol.Store``."""
+        return self._open[log] > 0 or self._log(log).head().size != size
 
     def _log(self, log: LogName) -> MemoryLog:
         if log not in self.logs:

@@ -388,6 +388,15 @@ class Store(Protocol):
         """
         ...
 
+    def written_since(self, log: LogName, size: int) -> bool:
+        """Whether a write of the log is open, or one was committed since the log had ``size`` entries.
+
+        Asked of a size that a reading shows, after a look at the clock: where it is False, whatever that reading does not
+        show was begun, and its clock read, after that look. True where it cannot be told. Waits for no writer, and no writer
+        fails or waits noticeably because of it.
+        """
+        ...
+
     def opener(self) -> Callable[[], Store] | None:
         """What opens the same store in another process, and can be pickled; None where no other process could."""
         ...

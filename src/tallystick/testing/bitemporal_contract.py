@@ -16,7 +16,7 @@ import pytest
 
 from tallystick.errors import MachineError, UsageError
 from tallystick.language.polarity import denies
-from tallystick.model.claim import ClaimKind, Derivation
+from tallystick.model.claim import About, ClaimKind, Derivation
 from tallystick.model.entry import EntryKind, LogName
 from tallystick.model.temporal import UNKNOWN_VALID_TIME
 from tallystick.testing import pure_fold
@@ -45,6 +45,7 @@ from tallystick.trail.verifying import verify_log
 from tallystick.workflows.amend import retract, undo
 from tallystick.workflows.answers import answers
 from tallystick.workflows.archiving import SessionArchive
+from tallystick.workflows.attributes import register
 from tallystick.workflows.cite import cite
 from tallystick.workflows.corrections import affected_answers
 from tallystick.workflows.forget import Selector, forget
@@ -204,6 +205,31 @@ class BitemporalContract(TimeContract):
                 self._assert_holders_as_the_fold_says(trail, seq, name)
         with trail.reading() as rows:
             assert [len(rows.versions(claim)) for claim in (mine, theirs)] == [1, 1]
+
+    def test_case_35_one_value_at_a_time_over_an_identity(self, trail: Trail) -> None:
+        """SEC.3, TIME.5, case 35: of a registered attribute, what two holders who are one hold apart is linked until they are
+        parted, and what either says while they are one takes the place of what the other held."""
+        register(trail, "*", "port", "one at a time")
+        one = tell(trail, "the port is 1", about=About("db", "port", "1"))
+        two = tell(trail, "the port is 2", holder=OTHER, about=About("db", "port", "2"))
+        assert held(trail) == ["the port is 1", "the port is 2"]
+        joined = join(trail, PROJECT, OTHER, "one and the same")
+        assert joined.conflicts == ((one, two),)
+        parted = undo(trail, joined.seq, "two after all").seq
+        with trail.reading() as rows:
+            linked = [(link.newer, link.older) for link in rows.links(joined.seq + 1, "contradicts")]
+            assert (linked, rows.links(parted + 1, "contradicts")) == ([(two, one)], [])
+        join(trail, PROJECT, OTHER, "one, really")
+        later(trail)
+        before = newest(trail)
+        three = tell(trail, "the port is 3", holder=OTHER, about=About("db", "port", "3"))
+        for name in (PROJECT, OTHER):
+            scope = Scope(asked=(name,))
+            assert held(trail, valid_at=trail.clock(), scope=scope) == ["the port is 3"]
+            assert held(trail, before, scope=scope) == ["the port is 1", "the port is 2"]
+            self._assert_holders_as_the_fold_says(trail, newest(trail), name)
+        undo(trail, three, "a slip")
+        assert held(trail) == ["the port is 1", "the port is 2"]
 
     @staticmethod
     def _assert_holders_as_the_fold_says(trail: Trail, seq: int, name: str) -> None:

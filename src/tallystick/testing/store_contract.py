@@ -15,9 +15,11 @@ state machine that drives one random history through the reference store and you
 from __future__ import annotations
 
 import json
+import multiprocessing
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
+from multiprocessing.synchronize import Event as Signal
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +145,46 @@ class StoreContract(ABC):
             assert rows.believed(Selection(2**40)) == held
         with trail.reading() as rows:
             assert rows.head().size == head.size + 1
+
+    def test_who_is_writing_is_seen_and_not_kept_waiting(self, trail: Trail) -> None:
+        """TIME.3: a write is told of while it is open and once it was committed, each log by itself, and is not disturbed."""
+        assert not trail.store.written_since(LogName.MEMORY, 0)
+        with trail.writing() as appender:
+            said(appender, "before")
+        with trail.reading() as rows:
+            size = rows.head().size
+            assert not trail.store.written_since(LogName.MEMORY, size)
+            with trail.writing() as appender:
+                assert trail.store.written_since(LogName.MEMORY, size)
+                assert not trail.store.written_since(LogName.ACCESS, 0)
+                said(appender, "after")
+                appender.flush()
+                assert trail.store.written_since(LogName.MEMORY, size)
+            assert trail.store.written_since(LogName.MEMORY, size)
+            assert not trail.store.written_since(LogName.MEMORY, size + 1)
+        with pytest.raises(Stopped):
+            self._stop_midway(trail, flushed=True)
+        assert not trail.store.written_since(LogName.MEMORY, size + 1)
+
+    def test_who_is_writing_elsewhere_is_seen(self, trail: Trail) -> None:
+        """TIME.3: a write that another process has open is told of, and no more once that process is gone."""
+        opener = trail.store.opener()
+        if opener is None:
+            pytest.skip("no other process could open it")
+        with trail.writing() as appender:
+            said(appender, "before")
+        context = multiprocessing.get_context("spawn")
+        begun, let_go = context.Event(), context.Event()
+        process = context.Process(target=_write_elsewhere, args=(opener, begun, let_go))
+        process.start()
+        try:
+            assert begun.wait(60)
+            assert trail.store.written_since(LogName.MEMORY, 2)
+        finally:
+            let_go.set()
+            process.join(60)
+        assert process.exitcode == 0
+        assert not trail.store.written_since(LogName.MEMORY, 2)
 
     def test_the_logs_do_not_touch_each_other(self, trail: Trail) -> None:
         """ACCESS.1: writing one log neither moves another nor waits for it."""
@@ -296,6 +338,14 @@ class StoreContract(ABC):
             assert rows.event(gone.event) == gone
             assert (rows.source("/gone"), rows.same(b"k" * 16)) == (None, third)
             assert rows.source("/kept") is not None
+
+
+def _write_elsewhere(opener: Callable[[], Store], begun: Signal, let_go: Signal) -> None:
+    store = opener()
+    with store.writing(LogName.MEMORY, lambda _: None):
+        begun.set()
+        assert let_go.wait(60)
+    store.close()
 
 
 def _verdicts(*claims: int, value: str) -> dict[str, bytes]:

@@ -17,6 +17,7 @@ from tallystick.store.presence import is_there
 from tallystick.store.sqlite.connection import (
     LOCK_TIMEOUT_SECONDS,
     closed,
+    is_held,
     is_in_wal_mode,
     locked,
     open_database,
@@ -113,6 +114,21 @@ class SqliteStore:
         except apsw.Error:
             # An I/O error may have rolled back already; a fresh connection starts from what is on disk.
             closed(self._writers.pop(log))
+
+    def written_since(self, log: LogName, size: int) -> bool:
+        """See ``protocol.Store``: the lock file first, then the head, which a connection of its own sees as it is now."""
+        path = self._path(log)
+        if is_held(self._locks[log]):
+            return True
+        if not is_there(path):
+            return size != 0
+        connection = open_database(path, write=False, vfs=self._vfs)
+        try:
+            return size != (0 if self._is_blank(connection, log) else SqliteReading(connection).head().size)
+        except apsw.Error as error:
+            raise translated(error, path) from None
+        finally:
+            closed(connection)
 
     def opener(self) -> Callable[[], SqliteStore]:
         """See ``protocol.Store``."""
