@@ -21,7 +21,7 @@ from tallystick.store.protocol import Reading
 from tallystick.trail import Appender, Trail
 from tallystick.trail.archive import is_erased
 from tallystick.trail.erased import is_unscrubbed
-from tallystick.trail.erasing import Erasure, erase, scrub
+from tallystick.trail.erasing import Erasure, erase, leave_known, scrub
 from tallystick.workflows.corrections import mark_corrected
 from tallystick.workflows.exports import Sought, drop_exports_named, known_exports
 from tallystick.workflows.occurrences import Needles, forms_of
@@ -271,8 +271,8 @@ def _digests(count: int, *, dry_run: bool) -> Place:
 def _erase(appender: Appender, act: _Act, because: str, answers: list[tuple[str, tuple[int, ...]]]) -> int:
     erasure, known = act.selected.erasure, act.selected.known
     if erasure.is_empty:
-        for session in erasure.sources:
-            appender.rows.forget_sources(session)
+        if known or erasure.sources or erasure.ids:
+            leave_known(appender.rows, erasure, known)
         return -1
     act.touched.add(LogName.MEMORY)
     return erase(appender, erasure, because, xrefs=answers, known=known)

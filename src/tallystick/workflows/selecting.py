@@ -13,12 +13,12 @@ from tallystick.log.canonical import entry_from_bytes
 from tallystick.model.entry import Entry, EntryKind
 from tallystick.model.evidence import Origin
 from tallystick.store.protocol import ArchivedEvent, PartRow, Reading
-from tallystick.trail.archive import ArchiveReader, event_from_record, is_erased, unpacked
+from tallystick.trail.archive import ArchiveReader, event_from_record, is_erased, names_itself, unpacked
 from tallystick.trail.erasing import Erasure, with_copies
 from tallystick.workflows.ingest import session_facts
 from tallystick.workflows.occurrences import WITHOUT_WORDS, Needles
 from tallystick.workflows.reconciling import about_key, text_key
-from tallystick.workflows.tombstones import Digest, moment_key, session_key, source_key, words_key
+from tallystick.workflows.tombstones import Digest, moment_key, nameless, session_key, source_key, words_key
 from tallystick.workflows.tombstones import text_key as forgotten_text_key
 
 TELLING = 16
@@ -53,6 +53,8 @@ class Selected:
         self.digest = digest
         self.parts: defaultdict[int, set[str]] = defaultdict(set)
         self.events: dict[int, set[int]] = {}
+        self.ids: dict[tuple[int, int], str] = {}
+        """What erased events go by, by session and number, whose ids were made of a name that goes."""
         self.sources: set[int] = set()
         self.sessions: set[int] = set()
         """Sessions that are forgotten as such."""
@@ -76,7 +78,7 @@ class Selected:
     def erasure(self) -> Erasure:
         """What is to be erased of the memory log."""
         parts = {seq: names for seq, names in self.parts.items() if names}
-        return Erasure(parts, {s: numbers for s, numbers in self.events.items() if numbers}, self.sources)
+        return Erasure(parts, {s: numbers for s, numbers in self.events.items() if numbers}, self.sources, self.ids)
 
     def take(self, seq: int, names: Collection[str], *, there: Collection[str] | None = None) -> set[str]:
         """Have those of an entry's parts go that are there; gives their names."""
@@ -116,6 +118,7 @@ def select_session(to: Selected, sessions: Collection[int], claims: Collection[i
     for claim in sorted(to.losing):
         _loses(to, claim, sessions)
     _with_events(to, moment_key)
+    _ids_that_stay(to, sessions)
 
 
 def select_holder(to: Selected, holder: str) -> None:
@@ -151,6 +154,7 @@ def select_text(to: Selected, needles: Needles) -> None:
             if needles.stand_in(source.path) or needles.may_stand_in(source.calls):
                 _forget_sources(to, name.seq)
     _with_events(to, words_key)
+    _ids_that_stay(to, _names_in_ids(to, needles))
     to.known += [(to.digest(forgotten_text_key(text)), rows.head().size) for text in needles.texts]
     _valid_that_stays(to, found, needles)
 
@@ -316,20 +320,73 @@ def _with_events(to: Selected, key: Callable[..., bytes]) -> None:
     """Every copy of the events that go; what they are known by; and which of them a person said."""
     to.events = with_copies(to.rows, to.events)
     reader = ArchiveReader(to.rows)
-    seen: set[str] = set()
+    uids: dict[str, str] = {}
     for session, numbers in sorted(to.events.items()):
         to.transcripts |= {source.path for source in to.rows.sources(session)} if numbers else set()
         for row in to.rows.session_events(session):
-            if row.n in numbers and row.event not in seen:
-                seen.add(row.event)
-                _event(to, row, reader, key)
+            if row.n in numbers and row.event not in uids:
+                uids[row.event] = _event(to, row, reader, key)
+    for session in sorted({*to.events, *(seq for seq, names in to.parts.items() if "session" in names)}):
+        _nameless(to, session, uids)
 
 
-def _event(to: Selected, row: ArchivedEvent, reader: ArchiveReader, key: Callable[..., bytes]) -> None:
+def _nameless(to: Selected, session: int, uids: Mapping[str, str]) -> None:
+    """Other ids for the events that go of a session whose name goes or is gone: their own confirm a guess of it (ERASE.2).
+
+    Those that went before the name get one as well; a UUID's is kept, since nobody guesses it and an import knows it.
+    """
+    goes = "session" in to.parts.get(session, ())
+    if not goes and any(part.name == "session" for part in to.rows.parts(session)):
+        return
+    for row in to.rows.session_events(session) if goes or to.events.get(session) else ():
+        if (goes and is_erased(row)) or (
+            row.n in to.events.get(session, ()) and not names_itself(uids.get(row.event, ""))
+        ):
+            to.ids[session, row.n] = nameless(to.digest, row.event)
+
+
+def _ids_that_stay(to: Selected, sessions: Collection[int]) -> None:
+    """Claims that stay and name an event whose id was made of a name that goes: a guess of the name is confirmed by it."""
+    rows = to.rows
+    gone = {row.event for each in sessions for row in rows.session_events(each) if (each, row.n) in to.ids}
+    why = "names an event by an id made of the session's name, which confirms a guess of it; forget the claim too"
+    found: set[int] = set()
+    for part in all_parts(rows) if gone else ():
+        kind, _, number = part.name.partition("/")
+        if part.name in to.parts.get(part.seq, ()):
+            continue
+        if kind == "facets" and facets_of({kind: part.body}).event in gone:
+            found |= {part.seq} if rows.claim_row(part.seq) is not None else set(_entry(rows, part.seq).refs[:1])
+        elif kind == "verdict" and number.isdecimal() and any(event in gone for _, event in _spans(part.body)):
+            found.add(int(number))
+    to.kept += [Kept("parts", f"c{claim}", why, failed=True) for claim in sorted(found)]
+
+
+def _names_in_ids(to: Selected, needles: Needles) -> set[int]:
+    """The sessions whose own name has the text; named are those of which events stay, by ids that confirm the whole name."""
+    why = "ids of events that stay are made of its name, and confirm a guess of all of it; `--session` erases them"
+    reader = ArchiveReader(to.rows)
+    found: set[int] = set()
+    for name in to.rows.names("session"):
+        if "session" not in to.parts.get(name.seq, ()):
+            continue
+        if not (needles.stand_in(name.name) or needles.stand_in(session_facts(name).get("thread", ""))):
+            continue
+        found.add(name.seq)
+        going = to.events.get(name.seq, ())
+        stay = (row for row in to.rows.session_events(name.seq) if row.n not in going and not is_erased(row))
+        if any(not names_itself(event_from_record(reader.record(row)).uid) for row in stay):
+            to.kept.append(Kept("archive", f"s{name.seq}", why, failed=True))
+    return found
+
+
+def _event(to: Selected, row: ArchivedEvent, reader: ArchiveReader, key: Callable[..., bytes]) -> str:
+    """Take one event; gives the id that its harness gave it."""
     event = event_from_record(reader.record(row))
     to.known.append((to.digest(key(event)), row.session))
     if event.origin is Origin.USER:
         to.personal.add(f"s{row.session} {row.event}")
+    return event.uid
 
 
 def _where_text_stands(to: Selected, part: PartRow) -> set[int]:
