@@ -37,18 +37,14 @@ from tallystick.workflows.places import (
     transcripts,
 )
 from tallystick.workflows.selecting import (
-    TELLING,
     Kept,
     Selected,
-    evidence_that_stays,
-    parts_in_answers,
-    same_words,
     select_claims,
     select_holder,
     select_session,
     select_text,
-    shown_forms,
 )
+from tallystick.workflows.staying import Wording, evidence_that_stays, parts_in_answers, same_words
 from tallystick.workflows.typed import fit
 
 OTHER_LOGS = (LogName.ACCESS, LogName.LEDGER)
@@ -154,10 +150,12 @@ class _Act:
         self.needles = Needles(())
         self.touched: set[LogName] = set()
         self._select(selector)
-        self.in_answers = Needles([*self.needles.texts, *_telling([*self.needles.texts, *self.selected.words])])
-        self.stays = [*self.selected.kept, *evidence_that_stays(self.selected)]
-        if not self.needles:
-            self.stays += same_words(self.selected)
+        self.wording = Wording(self.selected, self.needles)
+        self.stays = [
+            *self.selected.kept,
+            *evidence_that_stays(self.selected),
+            *same_words(self.selected, self.wording),
+        ]
 
     def _select(self, selector: Selector) -> None:
         rows, selected = self.rows, self.selected
@@ -183,7 +181,7 @@ class _Act:
 
     def answers(self, rows: Reading) -> tuple[dict[int, set[str]], list[Kept]]:
         """What another log says of it."""
-        return parts_in_answers(rows, self.selected.claims, self.in_answers)
+        return parts_in_answers(rows, self.selected.claims, self.wording)
 
     def erase_answers(self, because: str) -> list[tuple[str, tuple[int, ...]]]:
         """Erase it from the other logs; gives the entries that say so, by log."""
@@ -249,11 +247,6 @@ class _Act:
 
 
 _VIEWED = frozenset({"facets", "valid", "actor", "attribute", "holder", "session"})
-
-
-def _telling(texts: Iterable[str]) -> list[str]:
-    """Texts as they are kept and as they are shown, where they are long enough to tell."""
-    return [form for text in texts for form in shown_forms(text) if len(form) >= TELLING]
 
 
 def _place(place: str, state: str, count: int) -> Place:
