@@ -315,6 +315,12 @@ class MemoryLog:
             if self._event_by_id.get(row.event) == row:
                 self._event_by_id[row.event] = gone
 
+    def rename_events(self, ids: Iterable[tuple[int, int, str]]) -> None:
+        """See ``protocol.Writing``."""
+        for session, n, event in ids:
+            self._events[session, n] = self._events[session, n]._replace(event=event)
+        self._event_by_id = {row.event: row for _, row in sorted(self._events.items(), reverse=True)}
+
     def repack(self, block: int, data: bytes | None, moved: Iterable[tuple[int, int]]) -> None:
         """See ``protocol.Writing``."""
         if data is None:

@@ -345,6 +345,10 @@ class Writing(Reading, Protocol):
         """Forget bytes, salts and places of archived events, given as ``(session, n)``."""
         ...
 
+    def rename_events(self, ids: Iterable[tuple[int, int, str]]) -> None:
+        """Have archived events that were erased go by other ids, given as ``(session, n, id)``."""
+        ...
+
     def repack(self, block: int, data: bytes | None, moved: Iterable[tuple[int, int]]) -> None:
         """Put other bytes in the place of a block, or none at all; ``moved`` are its old and new offsets."""
         ...

@@ -338,6 +338,14 @@ class StoreContract(ABC):
             assert rows.event(gone.event) == gone
             assert (rows.source("/gone"), rows.same(b"k" * 16)) == (None, third)
             assert rows.source("/kept") is not None
+        with trail.writing() as appender:
+            appender.rows.rename_events([(third, 0, "e" + "0" * 16), (first, 3, "e" + "1" * 16)])
+        with trail.reading() as rows:
+            assert rows.event(gone.event) is None
+            assert rows.event("e" + "0" * 16) == gone._replace(event="e" + "0" * 16)
+            renamed = rows.event("e" + "1" * 16)
+            assert (renamed and renamed[:2], rows.session_size(first)) == ((first, 3), 6)
+        assert verify_log(trail, LogName.MEMORY).bad == ()
 
 
 def _write_elsewhere(opener: Callable[[], Store], begun: Signal, let_go: Signal) -> None:

@@ -44,8 +44,13 @@ def event_id(harness: str, session: str, thread: str, uid: str) -> str:
     A ``uid`` that begins with a UUID names the record wherever it stands, so the session is left out and a fork's copy is
     the same event (EVID.5); any other is unique in its session and thread alone.
     """
-    where = "" if _UUID.match(uid) else f"{session}\0{thread}"
+    where = "" if names_itself(uid) else f"{session}\0{thread}"
     return "e" + sha256(f"{harness}\0{where}\0{uid}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def names_itself(uid: str) -> bool:
+    """Whether a record's own id is made of a UUID, which nobody guesses; any other event id is made of its session's name."""
+    return _UUID.match(uid) is not None
 
 
 def version_id(event: str, version: int) -> str:

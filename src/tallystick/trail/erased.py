@@ -34,12 +34,12 @@ def was_erased(rows: Reading, number: int) -> bool:
 
 
 def has_tombstones(rows: Reading) -> bool:
-    """Whether anything was ever erased from the log."""
+    """Whether anything was ever erased from the log, or is to be known as forgotten."""
     return rows.meta(_TOMBSTONES) == "1"
 
 
 def note_tombstones(rows: Writing) -> None:
-    """Note that something was erased from the log, so that what comes in is held against it."""
+    """Note that something was forgotten, so that what comes in is held against it."""
     rows.set_meta(_TOMBSTONES, "1")
 
 

@@ -268,7 +268,10 @@ def _refuse_forgotten(trail: Trail, rows: Reading, claim: int, text: str) -> Non
     if row is None or not has_tombstones(rows):
         return
     same = rows.same(digest(text_key(row.holder, row.kind, text)))
-    if Tombstones(rows, digest).has_text(text) or (same is not None and rows.text(same) is None):
+    tombstones = Tombstones(rows, digest)
+    name = next((each.name for each in rows.names("holder") if each.id == row.holder), "")
+    by_name = same is None and tombstones.claim(name, row.kind, text, ()) >= 0
+    if tombstones.has_text(text) or by_name or (same is not None and rows.text(same) is None):
         raise UsageError(FORGOTTEN)
 
 

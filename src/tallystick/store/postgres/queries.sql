@@ -281,6 +281,11 @@ INSERT INTO tally.event (trail, log, session, n, event, block, start, length, sa
 UPDATE tally.event AS e SET block = -1, start = 0, length = 0, salt = ''
     FROM unnest(%(a)b::bigint[], %(b)b::bigint[]) AS g (session, n) WHERE e.log = %(log)s AND e.session = g.session AND e.n = g.n;
 
+-- name: rename_events
+UPDATE tally.event AS e SET event = g.event
+    FROM unnest(%(a)b::bigint[], %(b)b::bigint[], %(c)b::bytea[]) AS g (session, n, event)
+    WHERE e.log = %(log)s AND e.session = g.session AND e.n = g.n;
+
 -- name: event
 SELECT session, n, event, block, start, length, salt FROM tally.event
     WHERE log = %(log)s AND event = ANY (%(events)s::bytea[]) ORDER BY session, n;

@@ -202,6 +202,10 @@ class SqliteLog(SqliteReading):
         """See ``protocol.Writing``."""
         self._db.executemany(_SQL["erase_event"], events)
 
+    def rename_events(self, ids: Iterable[tuple[int, int, str]]) -> None:
+        """See ``protocol.Writing``."""
+        self._db.executemany(_SQL["rename_event"], [(event_key(event), session, n) for session, n, event in ids])
+
     def repack(self, block: int, data: bytes | None, moved: Iterable[tuple[int, int]]) -> None:
         """See ``protocol.Writing``."""
         if data is None:

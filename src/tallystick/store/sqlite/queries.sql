@@ -287,6 +287,10 @@ FROM version WHERE session = ? AND claim = tx_from ORDER BY claim;
 -- session, n
 UPDATE event SET block = -1, offset = 0, length = 0, salt = x'' WHERE session = ? AND n = ?;
 
+-- name: rename_event
+-- event, session, n
+UPDATE event SET event = ? WHERE session = ? AND n = ?;
+
 -- name: erase_block
 DELETE FROM block WHERE block = ?;
 
