@@ -137,6 +137,7 @@ class Whole:
         self.finishes(self.nodes, "subtrees")
         if apart is None:
             self.finishes(self.views, "views")
+        self.finishes(self.epochs, "epochs")
         self.finishes(self.archive, "archive")
 
     def _apart(self, store: Store, progress: Callable[[int], None]) -> Walk | None:
@@ -211,7 +212,10 @@ class Whole:
         for view, bucket in sorted(self.sums.differ(kept).items()):
             apart = first_difference(self._folded(view, bucket), self._kept(view, bucket))
             self.walk.found(-1 if apart is None else apart, f"view {view!r} is not what the entries say")
-        if [row[0] for row in self.rows.rows("epoch")] != list(range(1, self.walk.epochs + 1)):
+
+    def epochs(self) -> None:
+        """The numbers of epochs, which no entry states."""
+        if any(row[0] != n for n, row in enumerate(self.rows.rows("epoch"), 1)):
             self.walk.found(-1, "view 'epoch' is not numbered in order")
 
     def _folded(self, view: str, bucket: int) -> Iterator[Tagged]:
@@ -220,7 +224,7 @@ class Whole:
         made: Effects = []
         again.effects = made.extend
         again.walk((bucket + 1) * BUCKET)
-        return (row for row in of_effects(made) if row[1] == view)
+        return (row for row in of_effects(made, self.rows.made) if row[1] == view)
 
     def _kept(self, view: str, bucket: int) -> Iterator[Tagged]:
         source = {"ending": ("link", "name")}.get(view, (view,))
