@@ -116,6 +116,26 @@ def test_the_engine_refuses_changes(folder: Path, verb: str) -> None:
     assert _verified(folder).bad == ()
 
 
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("CREATE TABLE words_more (a)", "words_more"),
+        ("CREATE VIEW words_seen AS SELECT * FROM part", "words_seen"),
+        ("CREATE INDEX words_by_block ON words_data (block)", "words_by_block"),
+        ("CREATE TRIGGER words_trap AFTER INSERT ON words_data BEGIN DELETE FROM source; END", "words_trap"),
+        ("CREATE TRIGGER words_data AFTER INSERT ON words_data BEGIN DELETE FROM source; END", "words_data"),
+        ("INSERT INTO words_config VALUES ('rank', 'bm25(10.0)')", "words"),
+        ("UPDATE words_config SET v = 5", "words"),
+    ],
+)  # fmt: skip
+def test_whatever_is_added_to_the_schema_is_told(folder: Path, change: str, named: str) -> None:
+    """TRAIL.1: a table, view, index or trigger that is none of ours, by whatever name and on whatever table."""
+    database = apsw.Connection(str(folder / "trail" / "memory.db"))
+    database.execute(change)
+    database.close()
+    assert [bad.what for bad in _verified(folder).bad] == [f"the schema of {named} was changed"]
+
+
 def test_a_missing_guard_is_told(folder: Path) -> None:
     """TRAIL.1: with a trigger dropped and nothing else changed, ``verify`` says so."""
     database = apsw.Connection(str(folder / "trail" / "memory.db"))
