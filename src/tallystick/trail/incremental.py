@@ -31,7 +31,7 @@ def verify_since(
     """
     with trail.reading(log, checked=False) as rows:
         since = _Since(rows, log, verified)
-        heads = known_heads(trail, since.identify({trail.id}), log, None)
+        heads = known_heads(trail, since.identify({trail.id}), log)
         heads = [head for head in heads if not isinstance(head, KnownHead) or head.size >= verified.size]
         since.walk.wanted = frozenset(head.size for head in heads if isinstance(head, KnownHead))
         since.all(trail.store, progress)

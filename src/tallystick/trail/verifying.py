@@ -20,7 +20,7 @@ from threading import Thread
 from typing import NamedTuple
 
 from tallystick.beliefs import Effects
-from tallystick.errors import ProofError, TrailUnreadable
+from tallystick.errors import MachineError, ProofError, TrailUnreadable
 from tallystick.log.canonical import is_id
 from tallystick.log.checkpoint import Note, parse, verify
 from tallystick.log.merkle import EMPTY_ROOT
@@ -65,20 +65,32 @@ class Report(NamedTuple):
 
 
 def verify_log(
-    trail: Trail, log: LogName, against: bytes | None = None, progress: Callable[[int], None] = lambda _: None
+    trail: Trail,
+    log: LogName,
+    against: bytes | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+    *,
+    key: bytes | None = None,
 ) -> Report:
-    """Recompute one log. ``against`` is a signed checkpoint from elsewhere, taken instead of the one kept outside.
+    """Recompute one log. ``against`` is a signed checkpoint from elsewhere, which it is held against beside what is kept outside.
 
+    ``key`` is the public key (32 bytes) that ``against`` was signed with; without it, the one that is kept of the trail.
     ``progress`` is called with the number of entries read, every thousand.
+
+    Raises:
+        MachineError: there is no key to check the signature of ``against`` with.
     """
     with trail.reading(log, checked=False) as rows:
         checking = _beside(partial(trail.store.check, log))
         whole = Whole(rows, log)
-        heads = known_heads(trail, whole.identify(_ids(trail)), log, against)
+        trail_id = whole.identify(_ids(trail))
+        heads = known_heads(trail, trail_id, log)
+        if against is not None:
+            heads.insert(0, _signed_head(against, trail_id, log, checking_key(trail, trail_id, key)))
         whole.walk.wanted = frozenset(head.size for head in heads if isinstance(head, KnownHead))
         whole.all(trail.store, progress)
         whole.sealed(trail.outside, heads)
-        state, why = compare(heads, whole)
+        state, why = compare(heads, whole, given=against is not None)
         whole.in_place(trail)
     if why:
         whole.walk.found(whole.walk.size if state in ("truncated", "older_copy") else -1, why)
@@ -307,17 +319,30 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def known_heads(trail: Trail, trail_id: str, log: LogName, against: bytes | None) -> list[KnownHead | str]:
-    """What is known from elsewhere: the head and the signed checkpoint kept outside, or the checkpoint handed in."""
+def known_heads(trail: Trail, trail_id: str, log: LogName) -> list[KnownHead | str]:
+    """What is known from elsewhere: the head and the signed checkpoint kept outside."""
     public = trail.outside.public_key(trail_id) if trail_id else None
-    if against is not None:
-        return [_signed_head(against, trail_id, log, public)]
     known: list[KnownHead | str] = []
     if (head := trail.outside.read_head(trail_id, log)) is not None:
         known.append(head)
     if (note := trail.outside.read_checkpoint(trail_id, log)) is not None:
         known.append(_signed_head(note, trail_id, log, public))
     return known
+
+
+def checking_key(trail: Trail, trail_id: str, given: bytes | None = None) -> bytes:
+    """The public key, 32 bytes, that a checkpoint from elsewhere is checked with: the one ``given``, or the trail's own.
+
+    Raises:
+        MachineError: neither is there.
+    """
+    public = given or trail.outside.public_key(trail_id)
+    if public is None:
+        raise MachineError(
+            f"{trail.outside.location}: the key of trail {trail_id} is not there, so nobody can tell who signed the checkpoint;"
+            " give its public key with --key, as `tally checkpoint --key` prints it where the key is"
+        )
+    return public
 
 
 def _signed_head(data: bytes, trail_id: str, log: LogName, public: bytes | None) -> KnownHead | str:
@@ -332,8 +357,11 @@ def _signed_head(data: bytes, trail_id: str, log: LogName, public: bytes | None)
     return KnownHead(note.checkpoint.size, note.checkpoint.root)
 
 
-def compare(known: list[KnownHead | str], whole: Whole) -> tuple[str, str]:
-    """(state, what is wrong) of the log against the heads known from elsewhere; the worst of them counts."""
+def compare(known: list[KnownHead | str], whole: Whole, *, given: bool = False) -> tuple[str, str]:
+    """(state, what is wrong) of the log against the heads known from elsewhere: the first that does not hold counts.
+
+    Where all hold the state is that of the first, where it was handed in (``given``), or else of the one that says most.
+    """
     state = "none"
     for head in known:
         if isinstance(head, str):
@@ -351,7 +379,7 @@ def compare(known: list[KnownHead | str], whole: Whole) -> tuple[str, str]:
                 else "its first entries are not the ones written down"
             )
             return "forked", f"forked: {same} ({head.size} entries)"
-        if state != "matches":
+        if state == "none" or (state == "grown" and not given):
             state = "matches" if head.size == whole.walk.size else "grown"
     return state, ""
 
