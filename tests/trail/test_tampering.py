@@ -260,6 +260,27 @@ def _reworded(folder: Path) -> bytes:
     return zstandard.ZstdCompressor().compress(data.replace(b"linter", b"banana"))
 
 
+UNVOUCHED = {
+    "holder": "INSERT INTO holder VALUES (99, randomblob(16))",
+    "block of no event": "INSERT INTO block SELECT block + 9, session, data FROM block",
+    "block of another session": "UPDATE block SET session = session + 1",
+    "block with more behind it": "UPDATE block SET data = CAST(data || x'736563726574' AS BLOB)",
+    "subtree of level 0": "INSERT INTO node VALUES (0, 5, zeroblob(32))",
+    "subtree of level 8": "INSERT INTO node VALUES (8, 0, zeroblob(32))",
+    "subtree before the first": "INSERT INTO node VALUES (1, -1, zeroblob(32))",
+    "fact": "INSERT INTO meta VALUES ('note', 'hidden')",
+    "fact with another value": "INSERT INTO meta VALUES ('unscrubbed', 'hidden')",
+    "fact gone": "DELETE FROM meta WHERE key = 'log'",
+}
+
+
+@pytest.mark.parametrize("edit", UNVOUCHED.values(), ids=UNVOUCHED.keys())
+def test_a_row_that_nothing_vouches_for_is_told(folder: Path, edit: str) -> None:
+    """TRAIL.7: what no entry, event or claim accounts for is found, in every table."""
+    _edit(folder, edit)
+    assert _verified(folder).bad
+
+
 ARCHIVE_EDITS = {
     "reworded": "UPDATE block SET data = ?1",
     "no longer compressed": "UPDATE block SET data = x'0011' WHERE ?1 <> 0",

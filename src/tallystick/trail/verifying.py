@@ -27,8 +27,10 @@ from tallystick.log.merkle import EMPTY_ROOT
 from tallystick.model.entry import LogName
 from tallystick.store.outside import KnownHead, Outside, check_signature, key_name, origin
 from tallystick.store.protocol import VIEWS, Reading, Store
-from tallystick.trail.appending import SEAL, Trail, exchanged
-from tallystick.trail.archive import ArchiveReader, commits, manifest_digests
+from tallystick.trail.appending import Trail, exchanged
+from tallystick.trail.archive import ArchiveReader, commits, manifest_digests, unpacked_size
+from tallystick.trail.erased import has_tombstones
+from tallystick.trail.facts import SEAL, is_noted
 from tallystick.trail.fingerprints import BUCKET, Sums, Tagged, first_difference, of_effects, of_view
 from tallystick.trail.stretches import walked
 from tallystick.trail.walking import Walk
@@ -151,6 +153,7 @@ class Whole:
             self.finishes(self.views, "views")
         self.finishes(self.epochs, "epochs")
         self.finishes(self.archive, "archive")
+        self.finishes(self.blocks, "blocks")
 
     def _apart(self, store: Store, progress: Callable[[int], None]) -> Walk | None:
         """What several processes make of a long log: None where they find anything, or cannot be had."""
@@ -179,12 +182,18 @@ class Whole:
 
     def _identify(self) -> None:
         self.trail = self.walk.trail = self.rows.meta("trail")
-        if self.rows.meta("log") not in ("", self.log):
-            self.walk.found(-1, f"the file says that it holds another log ({self.rows.meta('log')!r})")
+        facts = self.rows.facts()
+        if facts and facts.get("log") != self.log:
+            self.walk.found(-1, f"the file says that it holds another log ({facts.get('log', '')!r})")
+        for key, value in facts.items():
+            if not is_noted(key, value):
+                self.walk.found(-1, f"{value[:80]!r} is noted of the log as its {key[:80]!r}, which no version does")
 
     def erasures(self) -> None:
         """What is missing was erased, and what was erased is missing (ERASE.1)."""
         walk = self.walk
+        if (walk.erased or walk.erased_events) and not has_tombstones(self.rows):
+            walk.found(-1, "something was erased, and the log does not note that: it could come in again")
         for seq, names in sorted(walk.missing.items()):
             for name in sorted(names - walk.erased.get(seq, set())):
                 walk.found(seq, f"part {name!r} is missing and no entry says that it was erased")
@@ -208,10 +217,9 @@ class Whole:
         for level, n, digest in self.walk.frontier.completed:
             if self.rows.nodes(level, n, n + 1) != [digest]:
                 self.walk.found(-1, f"subtree {n} of level {level} is not the one that the entries make")
-        for level in range(1, 8):
-            due = self.walk.size >> (8 * level)
-            if self.rows.nodes(level, due, 2**62):
-                self.walk.found(-1, f"there are more subtrees of level {level} than the entries make")
+        due = sum(self.walk.size >> (8 * level) for level in range(1, 8))
+        if (kept := self.rows.count_nodes()) != due:
+            self.walk.found(-1, f"there are {kept} subtrees, and the entries make {due}")
 
     def views(self) -> None:
         """The views against the fold; no row is due to an entry that is not there."""
@@ -289,6 +297,18 @@ class Whole:
         for session, seqs in observed.items():
             self._not_there(session, self._committed(seqs))
 
+    def blocks(self) -> None:
+        """No block that holds anything but the records of its session's events."""
+        uses = self.rows.block_uses()
+        block, session, size = next(uses, _NO_MORE)
+        for each in self.rows.blocks():
+            while (block, session) < each[:2]:
+                block, session, size = next(uses, _NO_MORE)
+            if (block, session) != each[:2]:
+                self.walk.found(-1, f"no event of session {each.session} stands in archive block {each.block}")
+            elif unpacked_size(each.data) != size:
+                self.walk.found(-1, f"archive block {each.block} holds something else than the records of events")
+
     def _not_there(self, session: int, committed: dict[int, tuple[int, bytes]]) -> None:
         for n, (seq, _) in committed.items():
             self.walk.found(seq, f"archived event {n} of session {session} is missing")
@@ -313,6 +333,10 @@ class Whole:
             return EMPTY_ROOT
         passed = self.walk.passed.get(size)
         return passed.root() if passed else None
+
+
+_NO_MORE = (2**63, 0, 0)
+"""A use of a block, after the last."""
 
 
 def _one_line(error: Exception) -> str:

@@ -326,6 +326,8 @@ def _indexed(*row: Any) -> str | None:
 def _check_counts(connection: apsw.Connection) -> list[str]:
     if connection.execute(_SQL["held_apart"], (END_OF_TIME, END_OF_TIME)).fetchone():
         return ["the counts of claims held are not what the versions of claims come to"]
+    if found := connection.execute(_SQL["holders_apart"]).fetchone():
+        return [f"holder {found[0].hex()} is in no claim"]
     if found := connection.execute(_SQL["versions_apart"]).fetchone():
         return [f"the versions of c{found[0]} do not say the same of it"]
     return []
