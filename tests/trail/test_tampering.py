@@ -242,7 +242,8 @@ def test_an_edited_view_is_named(folder: Path, edit: str, named: int | None) -> 
 @pytest.mark.parametrize(
     "edit",
     [
-        "INSERT INTO words (words, rowid, text) VALUES ('delete', {6}, 'fact number 6')",
+        "INSERT INTO words (words, rowid, text) SELECT 'delete', claim, 'fact' || char(57344) || holder FROM version"
+        " WHERE claim = {6}",
         "INSERT INTO words (rowid, text) VALUES ({6}, 'another word')",
         "DELETE FROM words_data WHERE id > 10",
     ],
