@@ -165,6 +165,9 @@ def test_at_most_one_value_at_a_time(said: list[tuple[tuple[str, int, ValidTime]
     with trail.reading() as rows:
         held = [belief.row.claim for belief in rows.believed(Selection(2**40))]
     for n, claim in enumerate(held[:revised]):
+        with trail.reading() as rows:
+            if rows.open_version(claim) is None:
+                continue  # The same value under another name gave way with the one before.
         revise(
             trail,
             claim,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
@@ -65,6 +66,10 @@ class MemoryLog:
         """See ``protocol.Reading``."""
         return self._meta.get(key, "")
 
+    def facts(self) -> dict[str, str]:
+        """See ``protocol.Reading``."""
+        return dict(self._meta)
+
     def entries(self, start: int = 0, stop: int | None = None) -> Iterator[EntryRow]:
         """See ``protocol.Reading``."""
         return iter(self._entries[max(start, 0) : stop])
@@ -74,6 +79,10 @@ class MemoryLog:
         if level == 0:
             return [row.leaf for row in self._entries[start:stop]]
         return [digest for (at, n), digest in sorted(self._nodes.items()) if at == level and start <= n < stop]
+
+    def count_nodes(self) -> int:
+        """See ``protocol.Reading``."""
+        return len(self._nodes)
 
     def parts(self, seq: int) -> list[PartRow]:
         """See ``protocol.Reading``."""
@@ -244,6 +253,14 @@ class MemoryLog:
     def blocks(self) -> Iterator[BlockRow]:
         """See ``protocol.Reading``."""
         return iter([row for _, row in sorted(self._blocks.items())])
+
+    def block_uses(self) -> Iterator[tuple[int, int, int]]:
+        """See ``protocol.Reading``."""
+        uses: Counter[tuple[int, int]] = Counter()
+        for row in self._events.values():
+            if row.block >= 0:
+                uses[row.block, row.session] += row.length
+        return iter([(*place, length) for place, length in sorted(uses.items())])
 
     def source(self, path: str) -> SourceRow | None:
         """See ``protocol.Reading``."""

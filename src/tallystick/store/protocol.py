@@ -154,12 +154,20 @@ class Reading(Protocol):
         """A fact about the log (``trail``, ``log``, ``format`` …); empty where it is not set."""
         ...
 
+    def facts(self) -> dict[str, str]:
+        """Every fact about the log that ``meta`` gives."""
+        ...
+
     def entries(self, start: int = 0, stop: int | None = None) -> Iterator[EntryRow]:
         """Entries with ``start <= seq < stop``."""
         ...
 
     def nodes(self, level: int, start: int, stop: int) -> list[bytes]:
         """Roots of the complete subtrees of 256**level leaves with ``start <= n < stop``; of level 0 the leaf hashes."""
+        ...
+
+    def count_nodes(self) -> int:
+        """How many roots of subtrees are kept, of whatever level; leaf hashes are none of them."""
         ...
 
     def parts(self, seq: int) -> list[PartRow]:
@@ -283,6 +291,10 @@ class Reading(Protocol):
 
     def blocks(self) -> Iterator[BlockRow]:
         """Every block."""
+        ...
+
+    def block_uses(self) -> Iterator[tuple[int, int, int]]:
+        """(block, session, bytes) that the records of a session's events take in a block, in order of block, then session."""
         ...
 
     def source(self, path: str) -> SourceRow | None:

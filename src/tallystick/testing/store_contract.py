@@ -25,15 +25,15 @@ from typing import Any
 
 import pytest
 
-from tallystick.beliefs import ALWAYS, ClaimRow
+from tallystick.beliefs import ALWAYS, ClaimRow, Link
 from tallystick.errors import MachineError, UnknownId
 from tallystick.log.canonical import entry_bytes, entry_from_bytes
 from tallystick.model.entry import EntryKind, Head, LogName
 from tallystick.model.evidence import Event, EventKind, Locator, Origin
-from tallystick.store.protocol import VIEWS, Selection, SourceRow, Store
+from tallystick.store.protocol import VIEWS, Selection, SourceRow, Store, Writing
 from tallystick.testing.trails import SetClock, trail_over
 from tallystick.trail import Appender, Trail
-from tallystick.trail.archive import ArchiveReader
+from tallystick.trail.archive import ArchiveReader, repacked, unpacked
 from tallystick.trail.erasing import Erasure, erase, with_copies
 from tallystick.trail.verifying import verify_log
 from tallystick.workflows.archiving import SessionArchive
@@ -294,7 +294,7 @@ class StoreContract(ABC):
         """ERASE.1, TRAIL.7: a part or an archived event that is gone without an entry that says so, or there in spite of one."""
         with trail.writing() as appender:
             claim, other = said(appender, "one"), said(appender, "two")
-            session = _observed(appender, trail, "one", [f"event {n}" for n in range(3)])
+            session = observed(appender, trail, "one", [f"event {n}" for n in range(3)])
         with trail.writing() as appender:
             erase(appender, Erasure({claim: {"text"}}, {session: {1}}), "asked for")
         assert verify_log(trail, LogName.MEMORY).bad == ()
@@ -311,13 +311,43 @@ class StoreContract(ABC):
         assert any("is gone and no entry says that it was erased" in what for what in found)
         assert any(what.startswith("archived event") and "there again" in what for what in found)
 
+    def test_what_nothing_vouches_for_is_found(self, trail: Trail) -> None:
+        """TRAIL.7: a block of no event, one with more in it, a subtree that is not due, a fact, a link of nobody's."""
+        with trail.writing() as appender:
+            session = observed(appender, trail, "one", ["event"])
+            claims = [said(appender, f"claim {n}") for n in range(2)]
+            parts = {"facets": b"{}", "text": b"both", "because": b"b"}
+            revised = appender.add(EntryKind.REVISED, parts, refs=claims, holder=HOLDER)
+            appender.add(EntryKind.UNDONE, {"because": b"b"}, refs=[revised])
+        assert verify_log(trail, LogName.MEMORY).bad == ()
+        with trail.reading() as rows:
+            (block,), where = list(rows.blocks()), list(rows.events())
+            assert list(rows.block_uses()) == [(block.block, session, sum(row.length for row in where))]
+            assert (rows.count_nodes(), rows.facts()["trail"], rows.facts()["log"]) == (0, trail.id, "memory")
+        more, _ = repacked(unpacked(0, block.data) * 2, [(0, 2 * where[0].length)])
+        edits: list[Callable[[Writing], None]] = [
+            lambda rows: rows.archive([block._replace(block=9)], []),
+            lambda rows: rows.repack(block.block, more, [(0, 0)]),
+            lambda rows: rows.add_nodes([(8, 0, bytes(32))]),
+            lambda rows: rows.set_meta("note", "hidden"),
+            lambda rows: rows.set_meta("tombstones", "2"),
+            lambda rows: rows.apply([Link(revised, 1, 2, "revises", revised + 1)], []),
+        ]
+        before = 0
+        for edit in edits:  # One on top of the other: each has to add a problem.
+            with trail.store.writing(LogName.MEMORY, lambda _: None) as rows:
+                edit(rows)
+            found = len(verify_log(trail, LogName.MEMORY).bad)
+            assert found > before, edits.index(edit)
+            before = found
+
     def test_a_block_packed_anew_keeps_every_other_record(self, trail: Trail) -> None:
         """ERASE.2, EVID.5: records move up where one went, those that another session shares too; an emptied block goes."""
         texts = [f"event {n} " + "x" * n for n in range(6)]
         with trail.writing() as appender:
-            first = _observed(appender, trail, "one", texts)
-            second = _observed(appender, trail, "two", [*texts[2:], "its own"])
-            third = _observed(appender, trail, "three", ["alone"])
+            first = observed(appender, trail, "one", texts)
+            second = observed(appender, trail, "two", [*texts[2:], "its own"])
+            third = observed(appender, trail, "three", ["alone"])
         with trail.writing() as appender:
             copies = with_copies(appender.rows, {first: {0, 3}, third: {0}})
             assert copies == {first: {0, 3}, second: {1}, third: {0}}
@@ -361,7 +391,7 @@ def _verdicts(*claims: int, value: str) -> dict[str, bytes]:
     return {f"verdict/{claim}": body for claim in claims}
 
 
-def _observed(appender: Appender, trail: Trail, session: str, texts: Iterable[str]) -> int:
+def observed(appender: Appender, trail: Trail, session: str, texts: Iterable[str]) -> int:
     """A session in which these texts were said; the same text is the same record wherever it stands."""
     seq = appender.add(EntryKind.INTRODUCED, {"session": json.dumps({"name": session}).encode()}, holder=HOLDER)
     place = Locator(0, 0, 0, 0, 0)

@@ -214,11 +214,19 @@ def unpacked(block: int, data: bytes) -> bytes:
         TrailUnreadable: it is damaged.
     """
     try:
-        if not 0 <= zstandard.frame_content_size(data) <= LARGEST_BLOCK:
+        if not 0 <= unpacked_size(data) <= LARGEST_BLOCK:
             raise TrailUnreadable(f"archive block {block} does not say how large it is; run `tally verify`")
-        return zstandard.ZstdDecompressor().decompress(data)
+        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
     except zstandard.ZstdError:
         raise TrailUnreadable(f"archive block {block} is damaged; run `tally verify`") from None
+
+
+def unpacked_size(data: bytes) -> int:
+    """Bytes of the records of a block, by its own word, to which ``unpacked`` holds it; -1 where it has none."""
+    try:
+        return zstandard.frame_content_size(data)
+    except zstandard.ZstdError:
+        return -1
 
 
 def repacked(whole: bytes, kept: Iterable[tuple[int, int]]) -> tuple[bytes, list[tuple[int, int]]]:

@@ -13,6 +13,9 @@ INSERT INTO tally.head (trail, log, size, frontier, at, epoch)
 -- name: meta
 SELECT value FROM tally.meta WHERE log = %(log)s AND key = %(key)s;
 
+-- name: facts
+SELECT key, value FROM tally.meta WHERE log = %(log)s ORDER BY key;
+
 -- name: set_meta
 INSERT INTO tally.meta (trail, log, key, value) VALUES (%(trail)s, %(log)s, %(key)s, %(value)s)
     ON CONFLICT (trail, log, key) DO UPDATE SET value = excluded.value;
@@ -35,6 +38,9 @@ SELECT seq, at, canon, leaf FROM tally.entry
 -- name: nodes
 SELECT hash FROM tally.node
     WHERE log = %(log)s AND level = %(level)s AND n >= %(start)s::bigint AND n < %(stop)s::bigint ORDER BY n;
+
+-- name: count_nodes
+SELECT count(*) FROM tally.node WHERE log = %(log)s;
 
 -- name: leaves
 SELECT leaf FROM tally.entry WHERE log = %(log)s AND seq >= %(start)s::bigint AND seq < %(stop)s::bigint ORDER BY seq;
@@ -258,6 +264,11 @@ SELECT data FROM tally.block WHERE log = %(log)s AND block = %(block)s::bigint;
 -- name: blocks
 SELECT block, session, data FROM tally.block WHERE log = %(log)s AND block > %(after)s::bigint ORDER BY block LIMIT %(run)s;
 
+-- name: block_uses
+SELECT block, session, sum(length)::bigint FROM tally.event
+    WHERE log = %(log)s AND block >= 0
+    GROUP BY block, session ORDER BY block, session;
+
 -- name: next_block
 SELECT coalesce(max(block) + 1, 0) FROM tally.block WHERE log = %(log)s;
 
@@ -369,6 +380,11 @@ DELETE FROM tally.search WHERE log = %(log)s AND holder = %(holder)s AND word = 
 
 -- name: rows_search
 SELECT holder, word, upto, claims FROM tally.search WHERE log = %(log)s;
+
+-- name: holders_apart
+-- A holder of whom there is no claim: no row where all have one.
+SELECT id FROM tally.holder AS h WHERE log = %(log)s
+    AND NOT EXISTS (SELECT FROM tally.version AS v WHERE v.log = %(log)s AND v.holder = h.n) LIMIT 1;
 
 -- name: held_apart
 -- A number of held claims that is not what the versions come to: no row where all are.

@@ -90,6 +90,10 @@ class SqliteReading:
         row = self._db.execute(_SQL["meta"], (key,)).fetchone()
         return row[0] if row else ""
 
+    def facts(self) -> dict[str, str]:
+        """See ``protocol.Reading``."""
+        return dict(self._db.execute(_SQL["facts"]))
+
     def entries(self, start: int = 0, stop: int | None = None) -> Iterator[EntryRow]:
         """See ``protocol.Reading``."""
         return map(_entry, self._db.execute(_SQL["entries"], (start, _LAST if stop is None else stop)))
@@ -99,6 +103,10 @@ class SqliteReading:
         if level:
             return [row[0] for row in self._db.execute(_SQL["nodes"], (level, start, stop))]
         return [row[0] for row in self._db.execute(_SQL["leaves"], (start, stop))]
+
+    def count_nodes(self) -> int:
+        """See ``protocol.Reading``."""
+        return int(self._db.execute(_SQL["count_nodes"]).get)
 
     def parts(self, seq: int) -> list[PartRow]:
         """See ``protocol.Reading``."""
@@ -364,6 +372,10 @@ class SqliteReading:
     def blocks(self) -> Iterator[BlockRow]:
         """See ``protocol.Reading``."""
         return map(BlockRow._make, self._db.execute(_SQL["blocks"]))
+
+    def block_uses(self) -> Iterator[tuple[int, int, int]]:
+        """See ``protocol.Reading``."""
+        return iter(self._db.execute(_SQL["block_uses"]))
 
     def source(self, path: str) -> SourceRow | None:
         """See ``protocol.Reading``."""
