@@ -15,6 +15,7 @@ from tallystick.errors import UsageError
 from tallystick.model.evidence import EventKind, Origin, SessionFacts
 from tallystick.plugins import ingest_tools
 from tallystick.store.memory import MemoryStore
+from tallystick.testing.gather_contract import GatherContract
 from tallystick.testing.trails import trail_over
 from tallystick.trail import Trail
 from tallystick.transcripts.documents import DocumentReader, Message, Read
@@ -200,3 +201,18 @@ def test_the_view_is_what_adapters_are_handed() -> None:
     """The disk stands where the protocol is."""
     view: FileView = DiskView()
     assert view.names("/nowhere") == []
+
+
+class TestTable(GatherContract):
+    adapter = _Table()
+
+    def place(self, folder: Path) -> Path:
+        path = folder / "toy.db"
+        with sqlite3.connect(path) as database:
+            database.execute("CREATE TABLE toy_session (id, changed INTEGER, text)")
+            database.executemany("INSERT INTO toy_session VALUES (?, ?, ?)", [("one", 1, "Hi."), ("two", 2, "Ho.")])
+        return path
+
+    def grown(self, file: Path) -> None:
+        with sqlite3.connect(file) as database:
+            database.execute("INSERT INTO toy_session VALUES ('two', 3, 'And more.')")

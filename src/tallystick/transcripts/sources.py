@@ -22,6 +22,7 @@ from tallystick.transcripts.protocol import (
     Member,
     RawRecord,
 )
+from tallystick.transcripts.view import state_of
 
 HEAD_BYTES = 64 * 1024
 ENDINGS = (".jsonl", ".json")
@@ -144,10 +145,9 @@ class Source:
 def source_of(path: Path) -> Source:
     """A file as it is now. Raises ``UsageError`` when it cannot be looked at."""
     try:
-        stat = path.stat()
+        return Source(path, state_of(str(path)))
     except OSError as error:
         raise UsageError(f"{shown_path(path)}: {error.strerror}") from None
-    return Source(path, FileState(stat.st_size, stat.st_mtime_ns, stat.st_ino))
 
 
 def members_of(adapter: Gatherer, view: FileView, path: Path) -> Iterator[Source]:

@@ -48,13 +48,9 @@ class DiskView:
     def state(self, path: str) -> FileState | None:
         """See ``protocol.FileView``."""
         try:
-            found = os.stat(path)
+            return state_of(path)
         except OSError:
             return None
-        with suppress(OSError):
-            log = os.stat(path + _LOG)
-            return FileState(found.st_size + log.st_size, max(found.st_mtime_ns, log.st_mtime_ns), found.st_ino)
-        return FileState(found.st_size, found.st_mtime_ns, found.st_ino)
 
     def read(self, path: str) -> bytes:
         """See ``protocol.FileView``."""
@@ -102,6 +98,15 @@ class DiskView:
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror}") from None
         return copy
+
+
+def state_of(path: str) -> FileState:
+    """What tells whether a file changed; of a database together with its log. Raises ``OSError``."""
+    found = os.stat(path)
+    with suppress(OSError):
+        log = os.stat(path + _LOG)
+        return FileState(found.st_size + log.st_size, max(found.st_mtime_ns, log.st_mtime_ns), found.st_ino)
+    return FileState(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 def _opened(path: str) -> apsw.Connection:

@@ -170,27 +170,26 @@ def _members(trail: Trail, path: Path, adapter: Gatherer, tools: Tools, report: 
 
     One that cannot be read is a problem and the others are read; of the place it is noted that it was read when all were.
     """
-    wrote = whole = False
+    wrote = failed = False
     anchor = Path(adapter.anchor(path.as_posix()))
     report.gathered.add(anchor)
     with DiskView() as view:
         state = view.state(str(anchor))
-        try:
-            for source in members_of(adapter, view, path):
-                start = where_to_start(trail, source, report.counts, thorough=tools.thorough)
-                if start is None:
-                    report.skipped_unchanged += 1
-                    continue
-                read = _SourceRead(trail, source, adapter, tools, report, ANEW._replace(session=start.session))
-                try:
-                    read.run()
-                except (OSError, UnicodeError, UsageError) as error:
-                    report.problems.append(IngestProblem(source.shown, 0, str(error)))
-                wrote |= read.wrote
-            whole = True
-        finally:
-            if whole and state is not None and wrote and anchor.is_file():
-                note_place(trail, shown_path(anchor), state)
+        for source in members_of(adapter, view, path):
+            start = where_to_start(trail, source, report.counts, thorough=tools.thorough)
+            if start is None:
+                report.skipped_unchanged += 1
+                continue
+            read = _SourceRead(trail, source, adapter, tools, report, ANEW._replace(session=start.session))
+            try:
+                read.run()
+            except (OSError, UnicodeError, UsageError) as error:
+                report.problems.append(IngestProblem(source.shown, 0, str(error)))
+                failed = True
+            wrote |= read.wrote
+    if state is not None and anchor.is_file() and trail.id and not failed:
+        note_place(trail, shown_path(anchor), state)
+        wrote = True
     return wrote
 
 
