@@ -30,7 +30,10 @@ def searched(corpus: Sequence[frozenset[str]], query: Sequence[str], as_of: int 
     def newest(tokens: Sequence[Sequence[str]]) -> list[int]:
         return [n for n in reversed(said) if all(not said[n].isdisjoint(forms) for forms in tokens)][: ranking.EACH]
 
-    return dict(candidates([(word,) for word in query], last, newest, lambda claims: {n: said[n] for n in claims}))
+    def words_of(claims: Sequence[int]) -> dict[int, frozenset[str]]:
+        return {n: said[n] for n in claims}
+
+    return dict(candidates([(word,) for word in query], last, newest, words_of, ranking.EACH).coverage)
 
 
 @given(coverages, st.data())

@@ -122,6 +122,7 @@ class _MemoryAlone:
         self.writing = store.writing
         self.check = store.check
         self.scrub = store.scrub
+        self.written_since = store.written_since
         self.opener = store.opener
         self.close = store.close
 

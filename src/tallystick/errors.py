@@ -59,7 +59,8 @@ class MachineError(TallyError):
 
 
 class TrailLocked(MachineError):
-    """Another process holds the write lock for longer than the timeout. Try again, or see who it is."""
+    """Another process is writing: it holds the lock for longer than the timeout, or what was asked for may still change.
+    Try again, or see who it is."""
 
 
 class TrailUnwritable(MachineError):

@@ -9,7 +9,8 @@ Scores are whole millionths.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tallystick.language.telling import STOP_WORDS, plain_words
@@ -18,8 +19,10 @@ from tallystick.model.claim import Derivation, Outcome
 METHOD = "coverage-idf/2"
 MAX_QUERY_TOKENS = 32
 EACH = 1000
-"""Claims that are looked at for one word, and for several common ones together."""
-CHECKED = 300
+"""Claims that are looked at for one word, and for several common ones together, at first."""
+DEEPEST = 64 * EACH
+"""Where too few of those are held, up to so many."""
+CHECKED = 200
 """Claims whose words are read to see which common words they hold."""
 _LEFT_OUT_ONE_BY_ONE = 8
 """Common words up to which those that all but one of them are in are looked for too."""
@@ -46,37 +49,75 @@ def query_tokens(query: str) -> list[tuple[str, ...]]:
     return [_forms(word) for word in telling[:MAX_QUERY_TOKENS]]
 
 
+class Candidates(NamedTuple):
+    """What a search found before it is known which of it is held."""
+
+    coverage: Mapping[int, int]
+    """Claim → how much of the query it holds, in millionths; best first, the newer one first where they are equal."""
+    whole: bool
+    """Whether every claim that holds a word of the query is among them: no word was looked for in the newest ones alone."""
+
+
 def candidates(
     tokens: Sequence[Sequence[str]],
     as_of: int,
     newest: Callable[[Sequence[Sequence[str]]], list[int]],
     words_of: Callable[[Sequence[int]], Mapping[int, frozenset[str]]],
-) -> Mapping[int, int]:
-    """Claim → how much of the query it holds, in millionths; best first, the newer one first where they are equal.
+    each: int = EACH,
+) -> Candidates:
+    """Look for the claims that hold most of a query.
 
-    ``newest`` gives the newest ``EACH`` claims at or before the point that hold all tokens it is handed, newest first;
+    ``newest`` gives the newest ``each`` claims at or before the point that hold all tokens it is handed, newest first;
     ``words_of`` the words of claims.
     """
-    first = {index: newest([forms]) for index, forms in enumerate(tokens)}
-    first = {index: claims for index, claims in first.items() if claims}
-    weight = {index: _weight(claims, as_of) for index, claims in first.items()}
-    total = sum(weight.values()) or 1
-    holds: dict[int, set[int]] = {}
-    for index, claims in first.items():
+    found = [(forms, claims) for forms in tokens if (claims := newest([forms]))]
+    weights = [_weight(claims, as_of, each) for _, claims in found]
+    total = sum(weights) or 1
+    holds: dict[int, int] = {}
+    """Claim → the words that it is known to hold, one bit each."""
+    for index, (_, claims) in enumerate(found):
+        bit = 1 << index
         for claim in claims:
-            holds.setdefault(claim, set()).add(index)
-    common = {index: claims[-1] for index, claims in first.items() if len(claims) >= EACH}
-    for together in _together(sorted(common, key=lambda index: (-weight[index], index))):
-        for claim in newest([tokens[index] for index in together]):
-            holds.setdefault(claim, set()).update(together)
-    _settle_common(holds, common, weight, tokens, words_of)
-    found = {claim: sum(weight[index] for index in held) * 1_000_000 // total for claim, held in holds.items()}
-    return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0])))
+            holds[claim] = holds.get(claim, 0) | bit
+    common = {index: claims[-1] for index, (_, claims) in enumerate(found) if len(claims) >= each}
+    for together in _together(sorted(common, key=lambda index: (-weights[index], index))):
+        bits = sum(1 << index for index in together)
+        for claim in newest([found[index][0] for index in together]):
+            holds[claim] = holds.get(claim, 0) | bits
+    weighed = _Weighed(weights)
+    forms = {index: found[index][0] for index in common}
+    for claim, bits in _settled_common(holds, common, weighed, forms, words_of).items():
+        holds[claim] |= bits
+    best = _best_first(holds.items(), weighed)
+    return Candidates({claim: weighed[holds[claim]] * 1_000_000 // total for claim in best}, not common)
 
 
-def _weight(claims: Sequence[int], as_of: int) -> int:
+class _Weighed(dict[int, int]):
+    """Sums of weights by the bits of the words; few sets of words are ever met."""
+
+    def __init__(self, weights: Sequence[int]) -> None:
+        super().__init__()
+        self._weights = weights
+
+    def __missing__(self, bits: int) -> int:
+        self[bits] = sum(weight for index, weight in enumerate(self._weights) if bits >> index & 1)
+        return self[bits]
+
+
+def _best_first(claims: Iterable[tuple[int, int]], weighed: _Weighed) -> list[int]:
+    """Claims, each with the bits it is judged by, by their weight; the newer one first where they are equal."""
+    alike: defaultdict[int, list[int]] = defaultdict(list)
+    for claim, bits in claims:
+        alike[bits].append(claim)
+    equal: defaultdict[int, list[int]] = defaultdict(list)
+    for bits, held in alike.items():
+        equal[weighed[bits]] += held
+    return [claim for weight in sorted(equal, reverse=True) for claim in sorted(equal[weight], reverse=True)]
+
+
+def _weight(claims: Sequence[int], as_of: int, each: int) -> int:
     """Of a word, from the newest claims that hold it: all of them, or as many as were looked at."""
-    looked_through = as_of + 1 if len(claims) < EACH else as_of + 1 - claims[-1]
+    looked_through = as_of + 1 if len(claims) < each else as_of + 1 - claims[-1]
     return round(1_000_000 * math.log(1 + looked_through / len(claims)))
 
 
@@ -88,26 +129,35 @@ def _together(common: Sequence[int]) -> list[tuple[int, ...]]:
     return list(dict.fromkeys(tuple(sorted(each)) for each in sets))
 
 
-def _settle_common(
-    holds: dict[int, set[int]],
+def _settled_common(
+    holds: Mapping[int, int],
     common: Mapping[int, int],
-    weight: Mapping[int, int],
-    tokens: Sequence[Sequence[str]],
+    weighed: _Weighed,
+    forms: Mapping[int, Sequence[str]],
     words_of: Callable[[Sequence[int]], Mapping[int, frozenset[str]]],
-) -> None:
-    """Find out which common words older claims hold: of those that can become best, by reading them.
+) -> dict[int, int]:
+    """Which common words older claims hold, as bits: of those that can become best, by reading them.
 
     ``common`` is word → the oldest claim that was looked at for it; of every newer claim it is known whether it holds it.
     """
-
-    def unsure(claim: int) -> list[int]:
-        return [index for index, oldest in common.items() if claim < oldest and index not in holds[claim]]
-
-    open_ones = {claim: found for claim in holds if (found := unsure(claim))}
-    at_best = {claim: sum(weight[index] for index in (*holds[claim], *found)) for claim, found in open_ones.items()}
-    best = sorted(open_ones, key=lambda claim: (-at_best[claim], -claim))[:CHECKED]
-    for claim, words in words_of(best).items():
-        holds[claim].update(index for index in open_ones[claim] if not words.isdisjoint(tokens[index]))
+    unsure: dict[int, int] = {}
+    newest = max(common.values(), default=0)
+    for claim, bits in holds.items():
+        if claim >= newest:
+            continue
+        missing = 0
+        for index, oldest in common.items():
+            if claim < oldest and not bits >> index & 1:
+                missing |= 1 << index
+        if missing:
+            unsure[claim] = missing
+    at_best = [(claim, holds[claim] | missing) for claim, missing in unsure.items()]
+    settled: dict[int, int] = {}
+    for claim, words in words_of(_best_first(at_best, weighed)[:CHECKED]).items():
+        settled[claim] = sum(
+            1 << index for index in common if unsure[claim] >> index & 1 and not words.isdisjoint(forms[index])
+        )
+    return settled
 
 
 def score(coverage: Mapping[int, int], trust: Mapping[int, tuple[str, str]]) -> list[Scored]:

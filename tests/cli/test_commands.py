@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -350,6 +351,41 @@ def test_verify(tally: Tally, ingested: Path) -> None:
     assert (document["sound"], document["first_bad"], document["checkpoint"]["state"]) == (True, None, "matches")
     tally.remember("one more")
     assert tally.json("verify", "--against", note)["checkpoint"]["state"] == "grown"
+
+
+def test_verify_against_an_older_checkpoint_tells_a_rollback(tally: Tally, ingested: Path) -> None:
+    """TRAIL.8: the checkpoint that is handed in counts beside what is known here, and does not replace it."""
+    note = tally.folder / "checkpoint.txt"
+    note.write_text(tally("checkpoint").out)
+    trail = tally.trail
+    shutil.copytree(trail, tally.folder / "older")
+    tally("remember", "Port 5433 is right.")
+    shutil.rmtree(trail)
+    shutil.copytree(tally.folder / "older", trail)
+    document = tally.json("verify", "--against", note, code=1)
+    assert (document["sound"], document["checkpoint"]["state"]) == (False, "older_copy")
+
+
+def test_verify_against_a_checkpoint_that_nobody_can_check(tally: Tally, ingested: Path) -> None:
+    """TRAIL.8: without the trail's key a signature says nothing: exit 3. With the public key a forged one is told."""
+    note, forged = tally.folder / "checkpoint.txt", tally.folder / "forged.txt"
+    note.write_text(tally("checkpoint").out)
+    lines = note.read_text().split("\n")
+    forged.write_text("\n".join([lines[0], str(int(lines[1]) - 1), *lines[2:]]))
+    key = tally("checkpoint", "--key").out.strip()
+    (tally.folder / "key.txt").write_text(key + "\n")
+    for each in tally.state.glob("*/signing.key"):
+        each.unlink()
+    for each in (note, forged):
+        assert "--key" in tally.refused("verify", "--against", each, code=3)
+    for given in (key, tally.folder / "key.txt"):
+        assert tally.json("verify", "--against", note, "--key", given)["checkpoint"]["state"] == "matches"
+        broken = tally.json("verify", "--against", forged, "--key", given, code=1)
+        assert broken["checkpoint"]["state"] == "bad_signature"
+    assert tally.json("verify", "--against", note, "--key", "0" * 64, code=1)["checkpoint"]["state"] == "bad_signature"
+    tally.refused("verify", "--against", note, "--key", "no key")
+    tally.refused("verify", "--against", note, "--key", key.replace("tallystick/", "tallystick/0"))
+    assert "--against" in tally.refused("verify", "--key", key)
 
 
 def test_verify_of_nothing_cannot_tell(tally: Tally) -> None:

@@ -81,6 +81,23 @@ def test_register_for_a_reader(tally: Tally) -> None:
     assert f"{seq}: state of any subject has one value at a time, ended at {seq + 1}\n" == tally("register").out
 
 
+def test_what_was_registered_at_a_point(tally: Tally) -> None:
+    """TIME.3, 4: the list is of a point, which it names: what was registered later is not in it, what ended later stands."""
+    tally.remember("zero")
+    before = tally.json("verify")["size"] - 1
+    made = tally.json("register", "*", "state", "--because", "r")["seq"]
+    ended = tally.json("undo", made, "--because", "r")["seq"]
+    item = {"seq": made, "subject": "*", "attribute": "state", "ended": None}
+    for as_of, items in ((before, []), (made, [item]), (ended, [{**item, "ended": ended}])):
+        listed = tally.json("register", "--as-of", as_of)
+        assert listed == {"seq": as_of, "at": "2026-04-01T00:00:00Z", "items": items}
+    assert tally.json("register") == listed
+    assert tally("register", "--as-of", before).out == f"nothing is registered as of {before}\n"
+    assert "ended" not in tally("register", "--as-of", made).out
+    assert "the listing alone" in tally.refused("register", "a", "b", "--because", "r", "--as-of", before)
+    assert f"the newest is {ended}" in tally.refused("register", "--as-of", ended + 1)
+
+
 def test_register_refuses(tally: Tally) -> None:
     """cli.md: what is registered already, or has no name or reason, is refused in one line."""
     seq = one_state(tally)
@@ -154,6 +171,40 @@ def test_diff(tally: Tally) -> None:
     assert "1 learned, 1 corrected, 1 changed, 1 reconfirmed" in human
 
 
+def test_diff_of_holders_and_registrations(tally: Tally) -> None:
+    """TIME.5, 9: what changes whose memory is asked, or what gives way, is listed: of these holders, of an attribute for all."""
+    mine = f"project:{tally.project}"
+    tally.remember("mine")
+    tally.remember("theirs", "--holder", "laptop")
+    tally.remember("others", "--holder", "desk")
+    start = tally.json("verify")["size"] - 1
+    joined = tally.json("join", "laptop", mine, "--because", "one machine")["seq"]
+    made = tally.json("register", "*", "state", "--because", "a host is in one")["seq"]
+    ended = tally.json("undo", made, "--because", "two disks")["seq"]
+    parted = tally.json("undo", joined, "--because", "two machines")["seq"]
+    one = tally.json("register", "mini", "port", "--because", "one")["seq"]
+    rest = {"at": "2026-04-01T00:00:00Z", "actor": "tally"}
+    holders = {"holders": ["project:laptop", mine], **rest}
+    attribute = {"subject": "*", "attribute": "state", **rest}
+    for scope in (("--holder", "*"), ("--holder", "laptop"), ()):
+        found = tally.json("diff", start, *scope)
+        assert found["counts"] == {"joined": 1, "parted": 1, "registered": 2, "unregistered": 1}
+        assert found["joined"] == [{"seq": joined, "because": "one machine", **holders}]
+        assert found["parted"] == [{"seq": parted, "because": "two machines", **holders}]
+        assert found["registered"][0] == {"seq": made, "because": "a host is in one", **attribute}
+        assert found["registered"][1]["subject"] == "mini"
+        assert found["unregistered"] == [{"seq": ended, "because": "two disks", **attribute}]
+    assert tally.json("diff", start, "--holder", "desk")["counts"] == {"registered": 2, "unregistered": 1}
+    assert tally("diff", start).out.splitlines() == [
+        f"after {start}, up to {one}: 1 joined, 1 parted, 2 registered, 1 unregistered",
+        f"  ~ {joined} joined project:laptop, {mine} because one machine",
+        f"  ~ {made} registered state of any subject because a host is in one",
+        f"  ↶ {ended} unregistered state of any subject because two disks",
+        f"  ↶ {parted} parted project:laptop, {mine} because two machines",
+        f"  ~ {one} registered port of mini because one",
+    ]
+
+
 def test_diff_by_pages(tally: Tally) -> None:
     """TIME.3: pages follow each other without a gap or a repetition, and ``--count`` lists nothing."""
     tally.remember("zero")
@@ -190,7 +241,7 @@ def test_join(tally: Tally) -> None:
     mine = tally.remember("mine")
     theirs = tally.remember("theirs", "--holder", "project:laptop")
     done = tally.json("join", "laptop", f"project:{tally.project}", "--because", "the same repository")
-    assert done == {"seq": done["seq"], "holders": [f"project:{tally.project}", "project:laptop"]}
+    assert done == {"seq": done["seq"], "holders": [f"project:{tally.project}", "project:laptop"], "conflicts": []}
     assert [item["id"] for item in tally.json("replay")["items"]] == [mine, theirs]
     assert [item["id"] for item in tally.json("recall", "mine", "--holder", "laptop")["items"]] == [mine]
     assert [item["id"] for item in tally.json("replay", "--as-of", done["seq"] - 1)["items"]] == [mine]
@@ -201,6 +252,19 @@ def test_join(tally: Tally) -> None:
     assert "changed nothing that is believed" in tally.refused("undo", done["seq"] + 1, "--because", "r")
     again = tally("join", "laptop", str(tally.project), "--because", "one again").out
     assert again.startswith("one since ")
+    assert tally.sound()
+
+
+def test_join_names_what_differs(tally: Tally) -> None:
+    """TIME.5: what two holders hold apart of an attribute that has one value at a time is named as they are joined."""
+    one_state(tally)
+    up = state(tally, "up", "--holder", "laptop")
+    down = state(tally, "down", "--holder", "desktop")
+    shown = tally("join", "laptop", "desktop", "--because", "one machine").out.splitlines()
+    assert shown[1:] == [f"  held and different: {up}, {down}; revise or retract what is wrong"]
+    tally.clock(NOW + HOUR)
+    gone = tally.json("remember", "mini is gone", "--about", "mini", "state", "gone", "--holder", "laptop")
+    assert gone["closes"] == [up, down]
     assert tally.sound()
 
 
@@ -270,3 +334,31 @@ def test_days_of_a_zone(tally: Tally) -> None:
     assert tally.texts("--holder", "*") == ["off duty"]
     exact = tally.remember("an instant", "--valid-from", "2026-03-29T00:00:00Z")
     assert tally.json("why", exact)["claim"]["stated"]["zone"] is None
+
+
+@pytest.mark.parametrize(
+    ("option", "time", "flag", "says"),
+    [
+        ("--valid-from", "2026-03-29 02:30", "nonexistent_local_time", "never was"),
+        ("--valid-to", "2026-03-29 02:30", "nonexistent_local_time", "never was"),
+        ("--valid-from", "2026-10-25 02:30", "ambiguous_local_time", "was twice"),
+        ("--valid-to", "2026-10-25 02:30", "ambiguous_local_time", "was twice"),
+    ],
+)
+def test_a_local_time_that_is_none_or_two_is_told(tally: Tally, option: str, time: str, flag: str, says: str) -> None:
+    """TIME.10: whoever states such a time is told so at once, by every command that takes one, as a reader and as a program."""
+    when = option, f"{time} {BERLIN}"
+    claim = tally.remember("on call")
+    for number, command in enumerate(
+        (("remember", "off"), ("revise", claim, "on", "--because", "r", "--kind", "change"))
+    ):
+        human = tally(*command, *when)
+        assert (human.code, human.err) == (0, "")
+        assert f"note: {time} {BERLIN}: a local time that {says}" in human.out
+        claim = tally.remember(f"again {number}")
+        given = ("remember", "other") if command[0] == "remember" else ("revise", claim, *command[2:])
+        told = tally.json(*given, *when)
+        assert told["flags"] == [flag]
+        assert tally.json("why", told["id"])["claim"]["stated"]["flags"] == [flag]
+    assert tally.json("remember", "plain", "--valid-from", "2026-03-29")["flags"] == []
+    assert "note:" not in tally("remember", "plainer", option, "2026-03-29T02:30:00Z").out

@@ -140,14 +140,24 @@ def started(binaries: Path, **options: str) -> Server:
     """A server of one's own; the test stops it and removes its folder."""
     folder = Path(tempfile.mkdtemp(prefix="tally-pg-"))
     folder.chmod(0o755)
-    server = Server(_readable(binaries, folder), folder, **options)
+    server = Server(binaries, folder, **options)
     try:
+        server.binaries = _readable(binaries, folder)
         server.create()
-    except (OSError, KeyError, subprocess.SubprocessError) as error:
+    except BaseException as error:
         log = folder / "log"
         said = log.read_text(errors="replace")[-400:] if log.exists() else ""
-        pytest.fail(f"{HOW_TO_GET_ONE}: {error} {said}")
+        removed(server)
+        if isinstance(error, OSError | KeyError | subprocess.SubprocessError):
+            pytest.fail(f"{HOW_TO_GET_ONE}: {error} {said}")
+        raise
     return server
+
+
+def removed(server: Server) -> None:
+    """Stop it, and leave nothing of it."""
+    server.stop()
+    shutil.rmtree(server.folder, ignore_errors=True)
 
 
 @contextmanager
@@ -158,8 +168,7 @@ def own_server(binaries: Path | None = None, **options: str) -> Iterator[Server]
         server.make_database()
         yield server
     finally:
-        server.stop()
-        shutil.rmtree(server.folder, ignore_errors=True)
+        removed(server)
 
 
 def _shared_file(binaries: Path) -> Path:
@@ -170,11 +179,37 @@ def _shared_file(binaries: Path) -> Path:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[dict[str, Any]]:
-    with path.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        kept = json.loads(path.read_text()) if path.exists() else {"users": 0, "folder": "", "binaries": ""}
-        yield kept
-        path.write_text(json.dumps(kept))
+    """What is written down there, for one worker at a time. Where nobody uses the server, nothing is left, not even the lock."""
+    held = path.with_suffix(".lock")
+    with _lock(held):
+        kept: dict[str, Any] = (
+            json.loads(path.read_text()) if path.exists() else {"users": 0, "folder": "", "binaries": ""}
+        )
+        try:
+            yield kept
+        finally:
+            if kept["users"] > 0:
+                path.write_text(json.dumps(kept))
+            else:
+                path.unlink(missing_ok=True)
+                held.unlink()
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    while True:
+        with path.open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            # Who had it before may have removed the file: then others lock another one by now.
+            if _is_at(path, lock.fileno()):
+                yield
+                return
+
+
+def _is_at(path: Path, file: int) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(path.stat(), os.fstat(file))
+    return False
 
 
 @cache
@@ -183,7 +218,11 @@ def shared_server(binaries: Path) -> Server:
     with _locked(_shared_file(binaries)) as kept:
         if not kept["users"]:
             server = started(binaries)
-            server.make_database()
+            try:
+                server.make_database()
+            except BaseException:
+                removed(server)
+                raise
             kept.update(folder=str(server.folder), binaries=str(server.binaries))
         kept["users"] += 1
         _used.append(binaries)
@@ -196,14 +235,9 @@ _used: list[Path] = []
 def let_go() -> None:
     """This worker needs the shared servers no more; the last one stops them."""
     for binaries in _used:
-        path = _shared_file(binaries)
-        with _locked(path) as kept:
+        with _locked(_shared_file(binaries)) as kept:
             kept["users"] -= 1
             if not kept["users"]:
-                Server(Path(kept["binaries"]), Path(kept["folder"])).stop()
-                shutil.rmtree(kept["folder"], ignore_errors=True)
-        if not kept["users"]:
-            path.unlink(missing_ok=True)
-            path.with_suffix(".lock").unlink(missing_ok=True)
+                removed(Server(Path(kept["binaries"]), Path(kept["folder"])))
     _used.clear()
     shared_server.cache_clear()

@@ -33,6 +33,7 @@ class TestMemoryStore(StoreContract):
         assert isinstance(store, MemoryStore)
         with store.writing(LogName.MEMORY, lambda _: None) as rows:
             rows.set_meta("trail", trail.id or "a" * 32)
+            rows.set_meta("log", LogName.MEMORY)
         older = copy.deepcopy(store.logs[LogName.MEMORY])
         trail.outside.create("a" * 32)
         for n in range(3):

@@ -105,6 +105,7 @@ def _erased(trail: Trail) -> None:
             [claim], [gone, moved._replace(kind="rule"), verdict, name._replace(name=""), touch._replace(said_at=-1)]
         )
         rows.erase_events([(7, 1), (7, 2), (7, 3)])
+        rows.rename_events([(7, 2, f"e{3 * 2**40:016x}"), (7, 3, f"e{2**63:016x}")])
         rows.repack(0, b"new", [(0, 3)])
         rows.repack(1, None, [])
         rows.forget_sources(7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import subprocess
@@ -26,15 +27,13 @@ from tallystick.errors import (
 )
 from tallystick.model.entry import LogName
 from tallystick.store.postgres import PostgresStore
-from tallystick.store.postgres.checking import CATALOG, catalog, catalog_lines
 from tallystick.store.postgres.connection import Address
-from tallystick.store.postgres.migrating import HERE, migrate, migrations
-from tallystick.store.statements import text
+from tallystick.store.postgres.migrating import migrate, migrations
 from tallystick.testing.store_contract import said
 from tallystick.testing.trails import trail_over
 from tallystick.trail.verifying import verify_log
 from tests.cli.surface import Tally
-from tests.store.postgres_server import Server, embedded, own_server, shared_server
+from tests.store.postgres_server import PATIENCE_SECONDS, Server, embedded, own_server, shared_server
 
 SECRET = "s3cret-pa55"
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,6 +99,22 @@ def test_nobody_listens(tmp_path: Path) -> None:
     assert "cannot be reached" in refusal(f"postgresql://ada:{SECRET}@127.0.0.1:1/tally?trail=mine")
     message = refusal(f"postgresql://ada:{SECRET}@/tally?host={tmp_path}&trail=mine")
     assert f"postgresql://ada@/tally?host={tmp_path}&trail=mine: cannot be reached" in message
+
+
+def test_no_such_host() -> None:
+    """A name that stands for no machine is named."""
+    message = refusal(f"postgresql://ada:{SECRET}@no-such-host.invalid/tally?trail=mine")
+    assert (
+        "postgresql://ada@no-such-host.invalid/tally?trail=mine: cannot be reached; check that the server runs"
+        in message
+    )
+
+
+def test_a_host_that_never_answers() -> None:
+    """Who takes a connection and says nothing is waited for as long as ``connect_timeout`` says."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        port = silent.getsockname()[1]
+        assert "cannot be reached" in refusal(f"postgresql://ada:{SECRET}@127.0.0.1:{port}/tally?connect_timeout=2")
 
 
 def test_no_such_database(server: Server) -> None:
@@ -385,19 +400,6 @@ def test_a_folder_needs_no_driver() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
-def test_the_schema_is_what_the_migrations_make(server: Server, database: str) -> None:
-    """schema.sql, all migrations in order, and the catalog that ``check`` compares with are one and the same."""
-    address = Address(server.url(database))
-    with address.connect() as connection:
-        migrate(connection, address)
-        migrated = catalog_lines(catalog(connection))
-        connection.execute("DROP SCHEMA tally CASCADE")
-        connection.execute(text(HERE, "schema.sql").encode())
-        assert catalog_lines(catalog(connection)) == migrated
-    assert migrated == text(HERE, CATALOG)
-    assert len(migrated.splitlines()) > 100
-
-
 def test_migrations_are_numbered_and_run_once(server: Server, database: str) -> None:
     """The files are numbered from 1 without gaps; many who come at once apply each once; those that were are not run again."""
     assert [each.number for each in migrations()] == list(range(1, len(migrations()) + 1))
@@ -459,3 +461,46 @@ def test_at_the_command_line(tally: Tally, server: Server, database: str) -> Non
     message = tally.refused("verify", "--trail", f"postgresql://ada:{SECRET}@127.0.0.1:1/tally", code=3)
     assert "cannot be reached" in message
     assert SECRET not in message
+
+
+ENDINGS = {
+    "57P01": (
+        "SELECT pg_terminate_backend(%s)",
+        "the server went away; nothing was kept of what was under way, run the command",
+    ),
+    "57014": ("SELECT pg_cancel_backend(%s)", "nothing was kept of it: raise statement_timeout, or try again"),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_command_that_is_ended_in_mid_append(server: Server, database: str, ending: str, tmp_path: Path) -> None:
+    """TRAIL.5: all that a person sees is one line, without the password, the statement or the words; nothing is lost, and the
+    same command then goes through."""
+    url = server.url(database, trail="mine").replace("postgres@", f"postgres:{SECRET}@")
+    environment = {**os.environ, "TALLY_TRAIL": url, "TALLY_STATE": str(tmp_path / "state")}
+
+    def begun(*arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "tallystick", *arguments]
+        return subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    assert begun("remember", "the port is 5432").communicate(timeout=PATIENCE_SECONDS)[1] == ""
+    statement, advice = ENDINGS[ending]
+    with server.connect(database) as other, other.transaction():
+        other.execute("LOCK TABLE tally.entry IN ACCESS EXCLUSIVE MODE")
+        ended = begun("remember", "the host is db.example")
+        with server.connect("postgres") as killer:
+            waiting = "SELECT pid FROM pg_stat_activity WHERE datname = %s AND wait_event_type = 'Lock'"
+            while (row := killer.execute(waiting, (database,)).fetchone()) is None:
+                assert ended.poll() is None
+            killer.execute(statement.encode(), row)
+        said_of_it = ended.communicate(timeout=PATIENCE_SECONDS)
+    assert (ended.returncode, said_of_it[0], said_of_it[1].count("\n")) == (3, "", 1), said_of_it
+    assert advice in said_of_it[1]
+    for secret in (SECRET, "SELECT", "db.example"):
+        assert secret not in said_of_it[1]
+    again = begun("remember", "the host is db.example")
+    assert again.communicate(timeout=PATIENCE_SECONDS)[1] == ""
+    verified = begun("verify").communicate(timeout=PATIENCE_SECONDS)
+    assert "sound, 7 entries" in verified[0], verified

@@ -21,7 +21,7 @@ from tallystick.store.outside import OutsideFolder
 from tallystick.store.packing import packed
 from tallystick.store.postgres import PostgresStore
 from tallystick.store.protocol import Reading, Selection
-from tallystick.testing.store_contract import said
+from tallystick.testing.store_contract import observed, said
 from tallystick.testing.trails import SetClock, trail_over
 from tallystick.trail import Trail
 from tallystick.trail.verifying import verify_log
@@ -429,7 +429,11 @@ def test_only_the_owner_scrubs(place: Place) -> None:
         ("ALTER TABLE tally.version DROP CONSTRAINT version_overlaps_none", "constraint version_overlaps_none on version"),
         ("CREATE OR REPLACE FUNCTION tally.refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
          "function refuse()"),
-        ("GRANT DELETE ON tally.entry TO tally_session", "rights on entry"),
+        ("GRANT DELETE ON tally.entry TO tally_session", "right of tally_session on entry was changed"),
+        ("ALTER POLICY named ON tally.trail TO tally_session", "policy named on trail was changed"),
+        ("CREATE RULE keep AS ON UPDATE TO tally.meta DO INSTEAD NOTHING", "rule keep on meta was added"),
+        ("CREATE VIEW tally.spy AS SELECT * FROM tally.part; GRANT SELECT ON tally.spy TO PUBLIC", "view spy was added"),
+        ("GRANT EXECUTE ON FUNCTION tally.erase TO PUBLIC", "right of PUBLIC on function erase"),
         ("ALTER TABLE tally.head NO FORCE ROW LEVEL SECURITY", "table head"),
         ("UPDATE tally.held SET held = held + 1 WHERE seq = (SELECT min(seq) FROM tally.held)", "counts of claims held"),
         ("DELETE FROM tally.search WHERE word = 'claim'", "search index"),
@@ -508,3 +512,34 @@ def test_a_reader_of_before_is_waited_for(place: Place) -> None:
             hurried.scrub(LogName.MEMORY)
     hurried.scrub(LogName.MEMORY)
     assert _files_with(place, "xylophonesecret") == []
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "UPDATE tally.link SET tx_to = 9007199254740991 WHERE older = (SELECT max(older) FROM tally.link WHERE kind = 'revises')",
+        "INSERT INTO tally.block SELECT trail, log, 99, session, data FROM tally.block LIMIT 1",
+        "UPDATE tally.block SET session = session + 1",
+        "UPDATE tally.block SET data = data || '\\x00'::bytea",
+        "INSERT INTO tally.node SELECT trail, log, 9, 0, leaf FROM tally.entry LIMIT 1",
+        "INSERT INTO tally.node SELECT trail, log, 0, 7, leaf FROM tally.entry LIMIT 1",
+        "INSERT INTO tally.node SELECT trail, log, 1, 0, leaf FROM tally.entry LIMIT 1",
+        "INSERT INTO tally.holder SELECT trail, log, 77, '\\x00'::bytea FROM tally.head LIMIT 1",
+        "INSERT INTO tally.meta SELECT trail, log, 'note', 'hidden' FROM tally.head LIMIT 1",
+        "DELETE FROM tally.meta WHERE key = 'log'",
+        "UPDATE tally.meta SET value = 'ledger' WHERE key = 'log'",
+    ],
+)
+def test_a_row_that_nothing_vouches_for_is_noticed(place: Place, edit: str) -> None:
+    """TRAIL.7: one of two links that ended, a block of no event, an undue subtree, a holder of no claim, a fact."""
+    trail = written(place)
+    with trail.writing() as appender:
+        observed(appender, trail, "session", ["one", "two"])
+        claims = [said(appender, f"more {n}") for n in range(2)]
+        parts = {"facets": b"{}", "text": b"both", "because": b"b"}
+        revised = appender.add(EntryKind.REVISED, parts, refs=claims, holder="5" * 32)
+        appender.add(EntryKind.UNDONE, {"because": b"b"}, refs=[revised])
+    assert verify_log(trail, LogName.MEMORY).bad == ()
+    with place.connect() as connection:
+        assert connection.execute(edit.encode()).rowcount
+    assert not verify_log(trail, LogName.MEMORY).sound

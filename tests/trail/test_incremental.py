@@ -37,7 +37,10 @@ def folder(tmp_path: Path) -> Path:
         verdict = b'{"verdicts":[{"verifier":"quotation/1","value":"verbatim","reason":"","spans":[]}]}'
         appender.add(EntryKind.JUDGED, {f"verdict/{claims[9]}": verdict}, refs=[claims[9]])
         link = appender.add(EntryKind.LINKED, {"contradicts": b"{}"}, refs=claims[:2])
+        both = {"facets": b'{"kind":"fact"}', "text": b"both", "because": b"b"}
+        revised = appender.add(EntryKind.REVISED, both, refs=claims[11:13], holder=holder)
     undo(trail, link, "no")
+    undo(trail, revised, "no")
     trail.seal()
     trail.store.close()
     return tmp_path
@@ -72,6 +75,9 @@ NEW_EDITS = {
     "verdict": "DELETE FROM verdict WHERE seq > 302",
     "touch": "DELETE FROM touch WHERE seq > 302",
     "link": "UPDATE link SET tx_to = 9007199254740991",
+    "one of two links that ended": "UPDATE link SET tx_to = 9007199254740991 WHERE older = {two}",
+    "one of two links ended before": "UPDATE link SET tx_to = 7 WHERE older = {two}",
+    "a link of claims that nothing is said of": "INSERT INTO link VALUES ({last}, 20, 21, 'same_as', 9007199254740991)",
     "name": "UPDATE name SET name = 'x' WHERE what = 'session'",
     "head": "UPDATE head SET size = size - 1",
     "archived": "UPDATE event SET offset = offset + 1 WHERE n = 1",
@@ -86,7 +92,8 @@ def test_an_edit_of_what_is_new_is_found(folder: Path, edit: str) -> None:
     triggers = list(database.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"))
     for name, _ in triggers:
         database.execute(f"DROP TRIGGER {name}")
-    database.execute(edit.format(last=last))
+    two = database.execute("SELECT max(older) FROM link WHERE kind = 'revises'").get
+    database.execute(edit.format(last=last, two=two))
     assert database.changes()
     database.close()
     assert _incremental(folder).bad

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.errors import BadTime, UsageError
+from tallystick.errors import BadTime, TrailLocked, UsageError
 from tallystick.model.entry import EntryKind, LogName
+from tallystick.model.temporal import DAY
 from tallystick.store.memory import MemoryStore
 from tallystick.store.outside import OutsideFolder
 from tallystick.trail.appending import Trail
@@ -101,6 +102,21 @@ def test_an_instant_after_a_clock_that_was_ahead(trail: Trail, clock: Clock) -> 
         assert point(trail, rows, iso(clock.now)).seq == last
         assert point(trail, rows, iso(START + 2 * HOUR)).seq == 3
         assert rows.head().epoch == 1
+
+
+def test_an_answers_own_instant(trail: Trail, clock: Clock, seq: Ask) -> None:
+    """TIME.2, 3: the instant of the newest entry is answered where the clock stands behind it; what lies after it is not."""
+    at = clock.now
+    clock.now -= 5_000_000
+    assert seq(None) == seq(iso(at)) == 5
+    assert seq(iso(at - 1)) == 4
+    with pytest.raises(BadTime, match="later than now"):
+        seq(iso(at + 1))
+    with trail.writing(), pytest.raises(TrailLocked, match="with --as-of 5, or again"):
+        seq(iso(at))  # A write that began now keeps the instant of the newest entry.
+    clock.now = at - 2 * DAY
+    with pytest.raises(BadTime, match="later than now"):
+        seq(iso(at))  # The next write begins an epoch that takes this instant in.
 
 
 def test_by_checkpoint(trail: Trail, clock: Clock, tmp_path: Path, seq: Ask) -> None:

@@ -31,6 +31,10 @@ def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trail:
         claims = [said(appender, f"claim {n}") for n in range(COUNT)]
         verdict = b'{"verdicts":[{"verifier":"quotation/1","value":"verbatim","reason":"","spans":[]}]}'
         appender.add(EntryKind.JUDGED, {f"verdict/{claim}": verdict for claim in claims[::7]}, refs=claims[::7])
+        for both in (claims[1:3], claims[3:5]):
+            parts = {"text": b"new", "facets": b'{"kind":"fact"}', "because": b"r"}
+            seq = appender.add(EntryKind.REVISED, parts, refs=both, holder="5" * 32)
+            appender.add(EntryKind.UNDONE, {"because": b"r"}, refs=[seq])
         for claim in claims[::10]:
             parts = {"text": b"new", "facets": b'{"kind":"fact"}', "because": b"r"}
             appender.add(EntryKind.REVISED, parts, refs=[claim], holder="5" * 32)
@@ -69,6 +73,13 @@ def test_several_come_to_what_one_comes_to(trail: Trail) -> None:
         "DELETE FROM verdict WHERE claim > 300",
         "UPDATE touch SET said_at = 7",
         "DELETE FROM link WHERE seq % 5 = 0",
+        "UPDATE link SET tx_to = 9007199254740991 WHERE older = 2",
+        "UPDATE link SET tx_to = tx_to + 1 WHERE older = 4",
+        "UPDATE link SET tx_to = 100000 WHERE older = 301",
+        "INSERT INTO touch VALUES (300, 100000, 'retracted', -1)",
+        "INSERT INTO version SELECT 100000, 100000, tx_to, valid, holder, kind, origin, lineage, session, said_at, tokens,"
+        " subject, attribute, value FROM version WHERE claim = 300",
+        "INSERT INTO epoch VALUES (1, 5, 5)",
         "UPDATE node SET hash = zeroblob(32) WHERE n = 1",
     ],
 )

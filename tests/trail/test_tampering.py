@@ -116,6 +116,26 @@ def test_the_engine_refuses_changes(folder: Path, verb: str) -> None:
     assert _verified(folder).bad == ()
 
 
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("CREATE TABLE words_more (a)", "words_more"),
+        ("CREATE VIEW words_seen AS SELECT * FROM part", "words_seen"),
+        ("CREATE INDEX words_by_block ON words_data (block)", "words_by_block"),
+        ("CREATE TRIGGER words_trap AFTER INSERT ON words_data BEGIN DELETE FROM source; END", "words_trap"),
+        ("CREATE TRIGGER words_data AFTER INSERT ON words_data BEGIN DELETE FROM source; END", "words_data"),
+        ("INSERT INTO words_config VALUES ('rank', 'bm25(10.0)')", "words"),
+        ("UPDATE words_config SET v = 5", "words"),
+    ],
+)  # fmt: skip
+def test_whatever_is_added_to_the_schema_is_told(folder: Path, change: str, named: str) -> None:
+    """TRAIL.1: a table, view, index or trigger that is none of ours, by whatever name and on whatever table."""
+    database = apsw.Connection(str(folder / "trail" / "memory.db"))
+    database.execute(change)
+    database.close()
+    assert [bad.what for bad in _verified(folder).bad] == [f"the schema of {named} was changed"]
+
+
 def test_a_missing_guard_is_told(folder: Path) -> None:
     """TRAIL.1: with a trigger dropped and nothing else changed, ``verify`` says so."""
     database = apsw.Connection(str(folder / "trail" / "memory.db"))
@@ -222,7 +242,8 @@ def test_an_edited_view_is_named(folder: Path, edit: str, named: int | None) -> 
 @pytest.mark.parametrize(
     "edit",
     [
-        "INSERT INTO words (words, rowid, text) VALUES ('delete', {6}, 'fact number 6')",
+        "INSERT INTO words (words, rowid, text) SELECT 'delete', claim, 'fact' || char(57344) || holder FROM version"
+        " WHERE claim = {6}",
         "INSERT INTO words (rowid, text) VALUES ({6}, 'another word')",
         "DELETE FROM words_data WHERE id > 10",
     ],
@@ -238,6 +259,27 @@ def _reworded(folder: Path) -> bytes:
     data = zstandard.ZstdDecompressor().decompress(database.execute("SELECT data FROM block").get)
     database.close()
     return zstandard.ZstdCompressor().compress(data.replace(b"linter", b"banana"))
+
+
+UNVOUCHED = {
+    "holder": "INSERT INTO holder VALUES (99, randomblob(16))",
+    "block of no event": "INSERT INTO block SELECT block + 9, session, data FROM block",
+    "block of another session": "UPDATE block SET session = session + 1",
+    "block with more behind it": "UPDATE block SET data = CAST(data || x'736563726574' AS BLOB)",
+    "subtree of level 0": "INSERT INTO node VALUES (0, 5, zeroblob(32))",
+    "subtree of level 8": "INSERT INTO node VALUES (8, 0, zeroblob(32))",
+    "subtree before the first": "INSERT INTO node VALUES (1, -1, zeroblob(32))",
+    "fact": "INSERT INTO meta VALUES ('note', 'hidden')",
+    "fact with another value": "INSERT INTO meta VALUES ('unscrubbed', 'hidden')",
+    "fact gone": "DELETE FROM meta WHERE key = 'log'",
+}
+
+
+@pytest.mark.parametrize("edit", UNVOUCHED.values(), ids=UNVOUCHED.keys())
+def test_a_row_that_nothing_vouches_for_is_told(folder: Path, edit: str) -> None:
+    """TRAIL.7: what no entry, event or claim accounts for is found, in every table."""
+    _edit(folder, edit)
+    assert _verified(folder).bad
 
 
 ARCHIVE_EDITS = {

@@ -16,7 +16,8 @@ from tallystick.transcripts.codex import CODEX
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
 from tallystick.transcripts.lines import records
 from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
-from tallystick.transcripts.protocol import Adapter, RawRecord
+from tallystick.transcripts.protocol import Adapter, Gatherer, RawRecord
+from tallystick.transcripts.view import DiskView
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 SHOWN_CHARACTERS = 160
@@ -37,15 +38,26 @@ def expected_path(session: Path) -> Path:
 
 def raw_records(adapter: Adapter, data: bytes) -> Iterator[RawRecord]:
     """``data`` as the reader of ``adapter`` is fed."""
-    if adapter.framing == "document":
+    if adapter.framing != "lines":
         return iter([RawRecord(1, 0, data)])
     return records(BytesIO(data), final=True)
 
 
 def golden(adapter: Adapter, session: Path) -> str:
-    """The events of ``session`` as they are kept for comparison; the session itself stands beside them."""
-    reader = adapter.reader(f"corpora/{adapter.name}/{session.name}")
-    lines = [_line(event) for event in reader.read(raw_records(adapter, session.read_bytes()))]
+    """The events of ``session`` as they are kept for comparison; the session itself stands beside them.
+
+    Of what holds several sessions, or is a folder of files of one, those of each member, its name before them.
+    """
+    if not isinstance(adapter, Gatherer):
+        return _golden(adapter, f"corpora/{adapter.name}/{session.name}", session.read_bytes())
+    with DiskView() as view:
+        found = [(member.name, member.load()) for member in adapter.gather(view, adapter.anchor(str(session)))]
+    return "".join(f"{json.dumps({'member': name})}\n{_golden(adapter, name, data)}" for name, data in found)
+
+
+def _golden(adapter: Adapter, name: str, data: bytes) -> str:
+    reader = adapter.reader(name)
+    lines = [_line(event) for event in reader.read(raw_records(adapter, data))]
     end = {
         "facts": {name: value for name, value in reader.facts._asdict().items() if value != ""},
         "counts": dict(sorted(reader.counts.items())),

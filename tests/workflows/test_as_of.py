@@ -21,9 +21,12 @@ READS: dict[str, Callable[[Tally, str], Done]] = {
     "answers": lambda tally, point: tally("answers", "--as-of", point, "--json", "--holder", "*"),
     "answers that cite": lambda tally, point: tally("answers", "--cited", CLAIM, "--as-of", point),
     "context": lambda tally, point: tally("context", ANSWER, "--as-of", point),
+    "register": lambda tally, point: tally("register", "--as-of", point, "--json"),
+    "diff": lambda tally, point: tally("diff", "--all", "--json", "--holder", "*", "--", "0", point),
 }
 CLAIM = "c3"
 ANSWER = "a3"
+REGISTERED = 9
 
 
 def answers(tally: Tally, point: str) -> dict[str, str]:
@@ -44,6 +47,7 @@ def past(tally: Tally) -> Tally:
     assert tally.json("cite", "It is 5432.", "--claims", CLAIM)["answer"] == ANSWER
     tally.remember("the linter runs before every commit")
     tally.remember("All tests pass")
+    assert tally.json("register", "mini", "state", "--because", "one at a time")["seq"] == REGISTERED
     return tally
 
 
@@ -63,6 +67,8 @@ def later(tally: Tally) -> None:
     tally.json("cite", "It was 5432.", "--claims", CLAIM)
     tally.json("recall", "port")
     tally.json("brief")
+    tally.json("undo", REGISTERED, "--because", "it has two")
+    tally.json("register", "*", "port", "--because", "one at a time")
 
 
 def test_repeatable(past: Tally) -> None:

@@ -10,19 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.model.claim import About, Candidate, ClaimKind, Verdict
+from tallystick.model.entry import EntryKind
 from tallystick.model.evidence import Origin
 from tallystick.model.temporal import DAY, END_OF_TIME, UNKNOWN_VALID_TIME, Interval, ValidTime
 from tallystick.store.memory import MemoryStore
-from tallystick.store.protocol import Selection
+from tallystick.store.protocol import Belief, Selection
 from tallystick.testing.trails import FIRST_MOMENT, trail_over
 from tallystick.trail import Appender, Trail
-from tallystick.workflows.amend import retract, revise
+from tallystick.workflows.amend import retract, revise, undo
 from tallystick.workflows.attributes import register
 from tallystick.workflows.certifying import Certified
+from tallystick.workflows.identities import join
 from tallystick.workflows.reconciling import Holders, Reconciler
 
 DAYS = 20
 SUBJECT, ATTRIBUTE = "mini", "state"
+ONE, TWO, THREE = (f"project:{name}" for name in ("one", "two", "three"))
 
 
 def day(n: int) -> int:
@@ -37,6 +40,17 @@ def trail_of_one_value() -> Trail:
     return trail
 
 
+def joined_trail(*, registered: bool = True) -> Trail:
+    """One in which three holders are one, by way of the second."""
+    trail = trail_of_one_value() if registered else trail_over(MemoryStore())
+    with trail.writing() as appender:
+        for name in (ONE, TWO, THREE):
+            appender.holder(name, "project")
+    join(trail, ONE, TWO, "one machine")
+    join(trail, TWO, THREE, "one machine")
+    return trail
+
+
 def say(
     trail: Trail,
     value: str,
@@ -45,11 +59,12 @@ def say(
     valid: ValidTime = UNKNOWN_VALID_TIME,
     origin: Origin = Origin.ASSISTANT,
     event: str = "",
+    holder: str = ONE,
 ) -> int:
     """What an extractor would offer of ``value``; the claim that says it."""
     certified = offered(value, said_at, valid=valid, origin=origin, event=event)
     with trail.writing() as appender:
-        return reconciler(trail, appender).one(certified, -1, "test")
+        return reconciler(trail, appender, holder).one(certified, -1, "test")
 
 
 def offered(
@@ -68,9 +83,9 @@ def offered(
     return Certified(candidate, event, -1, (Verdict("quotation/1", "inferred", "no quote"),), "")
 
 
-def reconciler(trail: Trail, appender: Appender) -> Reconciler:
+def reconciler(trail: Trail, appender: Appender, holder: str = ONE) -> Reconciler:
     """What appends to a trail with two holders."""
-    holders = Holders(appender.holder("project:one", "project"), appender.holder("person:ada", "person"))
+    holders = Holders(appender.holder(holder, "project"), appender.holder("person:ada", "person"))
     return Reconciler(appender, holders, lambda data: trail.outside.digest(trail.id, data), len)
 
 
@@ -113,6 +128,19 @@ def test_there_and_back(order: list[tuple[int, str]]) -> None:
     assert over_time(trail) == as_said(order)
 
 
+@settings(max_examples=max(40, settings().max_examples // 2))
+@given(
+    sayings.flatmap(lambda said: st.permutations(sorted(said.items()))),
+    st.lists(st.sampled_from([ONE, TWO, THREE]), min_size=7, max_size=7),
+)
+def test_holders_that_are_one_say_one_thing(said: list[tuple[int, str]], by: list[str]) -> None:
+    """TIME.6, SEC.3: it does not matter which of several names of one holder a saying was kept under, nor in what order."""
+    trail = joined_trail()
+    for (n, value), holder in zip(said, by, strict=False):
+        say(trail, value, day(n), holder=holder)
+    assert over_time(trail) == as_said(said)
+
+
 periods = st.tuples(st.integers(0, DAYS), st.integers(1, 9), st.booleans()).map(
     lambda drawn: ValidTime(
         (Interval(day(drawn[0]), day(drawn[0] + drawn[1]) if drawn[2] else END_OF_TIME),),
@@ -127,15 +155,19 @@ stated = st.tuples(
 
 
 @settings(max_examples=max(40, settings().max_examples // 2))
-@given(st.lists(stated, max_size=8), st.integers(0, 3))
-def test_at_most_one_value_at_a_time(said: list[tuple[str, int, ValidTime]], revised: int) -> None:
-    """TIME.5-7: whatever is said or revised of a registered attribute, with or without valid times, one value holds at a time."""
-    trail = trail_of_one_value()
-    for value, n, valid in said:
-        say(trail, value, None if n < 0 else day(n), valid=valid)
+@given(st.lists(st.tuples(stated, st.sampled_from([ONE, TWO, THREE])), max_size=8), st.integers(0, 3))
+def test_at_most_one_value_at_a_time(said: list[tuple[tuple[str, int, ValidTime], str]], revised: int) -> None:
+    """TIME.5-7: whatever is said or revised of a registered attribute, with or without valid times, and under whichever name of
+    one holder, one value holds at a time."""
+    trail = joined_trail()
+    for (value, n, valid), holder in said:
+        say(trail, value, None if n < 0 else day(n), valid=valid, holder=holder)
     with trail.reading() as rows:
         held = [belief.row.claim for belief in rows.believed(Selection(2**40))]
     for n, claim in enumerate(held[:revised]):
+        with trail.reading() as rows:
+            if rows.open_version(claim) is None:
+                continue  # The same value under another name gave way with the one before.
         revise(
             trail,
             claim,
@@ -163,6 +195,75 @@ def test_without_registration_nothing_gives_way(said: list[tuple[str, int, Valid
     assert {version.valid for version in versions} <= {valid.intervals for _, _, valid in said}
     assert all(version.tx_to == END_OF_TIME and version.tx_from == version.claim for version in versions)
     assert len(versions) >= len({value for value, _, _ in said})
+
+
+@settings(max_examples=max(20, settings().max_examples // 4))
+@given(st.lists(st.tuples(stated, st.sampled_from([ONE, TWO])), max_size=6))
+def test_joined_with_what_they_hold(said: list[tuple[tuple[str, int, ValidTime], str]]) -> None:
+    """TIME.5, 9, SEC.3: a join leaves what is held as it is, and names and links exactly the pairs of the two that give one
+    attribute two values at one time; parting ends those links and no other."""
+    trail = trail_of_one_value()
+    with trail.writing() as appender:
+        ids = [appender.holder(name, "project") for name in (ONE, TWO)]
+    for (value, n, valid), holder in said:
+        say(trail, value, None if n < 0 else day(n), valid=valid, holder=holder)
+    with trail.writing() as appender:
+        kept = [appender.add(EntryKind.ASSERTED, {"text": b"x"}, holder=each) for each in ids]
+        appender.add(EntryKind.LINKED, {"contradicts": b"{}"}, refs=kept[:1] * 2)
+    before = held_of(trail)
+    done = join(trail, ONE, TWO, "one machine")
+    assert held_of(trail) == before
+    expected = {
+        frozenset((one.row.claim, other.row.claim))
+        for one in before
+        for other in before
+        if (one.row.holder, other.row.holder) == tuple(ids) and one.row.value != other.row.value
+        and one.row.subject and other.row.subject
+        and any(a.start < b.end and b.start < a.end for a in one.version.valid for b in other.version.valid)
+    }  # fmt: skip
+    assert {frozenset(pair) for pair in done.conflicts} == expected
+    assert len(done.conflicts) == len(expected)
+    assert contradicting(trail) == {*expected, frozenset(kept[:1])}
+    undo(trail, done.seq, "two machines")
+    assert contradicting(trail) == {frozenset(kept[:1])}
+    assert held_of(trail) == before
+
+
+def held_of(trail: Trail) -> list[Belief]:
+    """Everything that is believed now."""
+    with trail.reading() as rows:
+        return rows.believed(Selection(rows.head().size - 1))
+
+
+def contradicting(trail: Trail) -> set[frozenset[int]]:
+    """The pairs of claims that are linked as contradicting each other now."""
+    with trail.reading() as rows:
+        return {frozenset((link.newer, link.older)) for link in rows.links(rows.head().size, "contradicts")}
+
+
+def test_registered_over_holders_that_are_one() -> None:
+    """TIME.5, SEC.3: what is held as it is registered and differs is named across the names of one holder, and not beyond."""
+    trail = joined_trail(registered=False)
+    one, two = say(trail, "up", None), say(trail, "down", None, holder=THREE)
+    say(trail, "gone", None, holder="project:other")
+    assert register(trail, SUBJECT, ATTRIBUTE, "r").conflicts == ((one, two),)
+
+
+def test_parted_again_each_has_its_own() -> None:
+    """TIME.5, SEC.3: once parted neither takes the place of what the other holds; what gave way before that stays so."""
+    trail = trail_of_one_value()
+    first = say(trail, "up", day(1))
+    with trail.writing() as appender:
+        appender.holder(TWO, "project")
+    joined = join(trail, ONE, TWO, "one machine").seq
+    said = say(trail, "down", day(2), holder=TWO)
+    with trail.reading() as rows:
+        assert [version.valid for version in rows.versions(first)][-1] == (Interval(day(1), day(2)),)
+    undo(trail, joined, "two machines")
+    say(trail, "gone", day(3))
+    assert values_at(trail, day(4)) == {"down", "gone"}
+    with trail.reading() as rows:
+        assert [version.valid for version in rows.versions(said)] == [(Interval(day(2), END_OF_TIME),)]
 
 
 def read(trail: Trail, session: list[Certified]) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import threading
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 
-from tallystick.beliefs import ClaimRow, Effects, Link, Name, Touch, VerdictRow, Version
+from tallystick.beliefs import ALWAYS, ClaimRow, Effects, Link, Name, Touch, VerdictRow, Version
 from tallystick.errors import TrailUnreadable, UnknownId
 from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.claim import Standing
@@ -65,6 +66,10 @@ class MemoryLog:
         """See ``protocol.Reading``."""
         return self._meta.get(key, "")
 
+    def facts(self) -> dict[str, str]:
+        """See ``protocol.Reading``."""
+        return dict(self._meta)
+
     def entries(self, start: int = 0, stop: int | None = None) -> Iterator[EntryRow]:
         """See ``protocol.Reading``."""
         return iter(self._entries[max(start, 0) : stop])
@@ -74,6 +79,10 @@ class MemoryLog:
         if level == 0:
             return [row.leaf for row in self._entries[start:stop]]
         return [digest for (at, n), digest in sorted(self._nodes.items()) if at == level and start <= n < stop]
+
+    def count_nodes(self) -> int:
+        """See ``protocol.Reading``."""
+        return len(self._nodes)
 
     def parts(self, seq: int) -> list[PartRow]:
         """See ``protocol.Reading``."""
@@ -132,7 +141,7 @@ class MemoryLog:
             outcome.value if outcome else "none",
             "; ".join(each.reason for each in (derivation, outcome) if each and each.reason),
             max(row.said_at, *(touch.said_at for touch in self._views.touches_of[row.claim] if touch.seq <= as_of), -1),
-            next((part.body for part in self.parts(row.claim) if part.name == "valid"), None),
+            None if version.valid == ALWAYS else self._body(row.claim, "valid"),
         )
 
     def standings(self, selection: Selection) -> list[Standing]:
@@ -144,8 +153,12 @@ class MemoryLog:
 
     def text(self, claim: int) -> str | None:
         """See ``protocol.Reading``."""
-        part = self._parts.get((claim, "text"))
-        return part.body.decode("utf-8", "replace") if part else None
+        body = self._body(claim, "text")
+        return None if body is None else body.decode("utf-8", "replace")
+
+    def _body(self, claim: int, name: str) -> bytes | None:
+        part = self._parts.get((claim, name))
+        return part.body if part else None
 
     def texts(self, claims: Collection[int]) -> dict[int, str]:
         """See ``protocol.Reading``."""
@@ -241,6 +254,14 @@ class MemoryLog:
         """See ``protocol.Reading``."""
         return iter([row for _, row in sorted(self._blocks.items())])
 
+    def block_uses(self) -> Iterator[tuple[int, int, int]]:
+        """See ``protocol.Reading``."""
+        uses: Counter[tuple[int, int]] = Counter()
+        for row in self._events.values():
+            if row.block >= 0:
+                uses[row.block, row.session] += row.length
+        return iter([(*place, length) for place, length in sorted(uses.items())])
+
     def source(self, path: str) -> SourceRow | None:
         """See ``protocol.Reading``."""
         return self._sources.get(path)
@@ -311,6 +332,12 @@ class MemoryLog:
             if self._event_by_id.get(row.event) == row:
                 self._event_by_id[row.event] = gone
 
+    def rename_events(self, ids: Iterable[tuple[int, int, str]]) -> None:
+        """See ``protocol.Writing``."""
+        for session, n, event in ids:
+            self._events[session, n] = self._events[session, n]._replace(event=event)
+        self._event_by_id = {row.event: row for _, row in sorted(self._events.items(), reverse=True)}
+
     def repack(self, block: int, data: bytes | None, moved: Iterable[tuple[int, int]]) -> None:
         """See ``protocol.Writing``."""
         if data is None:
@@ -348,6 +375,8 @@ class MemoryStore:
     def __init__(self) -> None:
         self.logs = {log: MemoryLog() for log in LogName}
         self._locks = {log: threading.RLock() for log in LogName}
+        self._open = dict.fromkeys(LogName, 0)
+        """How many writes of a log are open: one thread may have one in another."""
 
     @contextmanager
     def reading(self, log: LogName) -> Iterator[MemoryLog]:
@@ -358,10 +387,18 @@ class MemoryStore:
     def writing(self, log: LogName, committed: Callable[[Head], None]) -> Iterator[MemoryLog]:
         """See ``protocol.Store``. Works on a copy, so that a failure inside leaves no trace."""
         with self._locks[log]:
-            draft = copy.deepcopy(self._log(log))
-            yield draft
-            self.logs[log] = draft
-            committed(draft.head())
+            self._open[log] += 1
+            try:
+                draft = copy.deepcopy(self._log(log))
+                yield draft
+                self.logs[log] = draft
+                committed(draft.head())
+            finally:
+                self._open[log] -= 1
+
+    def written_since(self, log: LogName, size: int) -> bool:
+        """See ``protocol.Store``."""
+        return self._open[log] > 0 or self._log(log).head().size != size
 
     def _log(self, log: LogName) -> MemoryLog:
         if log not in self.logs:

@@ -65,7 +65,7 @@ class Belief(NamedTuple):
     said_at: int
     """When it was last said by the point, microseconds UTC; -1 where no record says."""
     stated: bytes | None = None
-    """The part ``valid`` of the entry that opened it; None where it has none, and may be where it holds for all of time."""
+    """The part ``valid`` of the entry that opened it; None where it has none, or it holds for all of time."""
 
 
 class Selection(NamedTuple):
@@ -154,12 +154,20 @@ class Reading(Protocol):
         """A fact about the log (``trail``, ``log``, ``format`` …); empty where it is not set."""
         ...
 
+    def facts(self) -> dict[str, str]:
+        """Every fact about the log that ``meta`` gives."""
+        ...
+
     def entries(self, start: int = 0, stop: int | None = None) -> Iterator[EntryRow]:
         """Entries with ``start <= seq < stop``."""
         ...
 
     def nodes(self, level: int, start: int, stop: int) -> list[bytes]:
         """Roots of the complete subtrees of 256**level leaves with ``start <= n < stop``; of level 0 the leaf hashes."""
+        ...
+
+    def count_nodes(self) -> int:
+        """How many roots of subtrees are kept, of whatever level; leaf hashes are none of them."""
         ...
 
     def parts(self, seq: int) -> list[PartRow]:
@@ -285,6 +293,10 @@ class Reading(Protocol):
         """Every block."""
         ...
 
+    def block_uses(self) -> Iterator[tuple[int, int, int]]:
+        """(block, session, bytes) that the records of a session's events take in a block, in order of block, then session."""
+        ...
+
     def source(self, path: str) -> SourceRow | None:
         """What ingest noted of a file."""
         ...
@@ -345,6 +357,10 @@ class Writing(Reading, Protocol):
         """Forget bytes, salts and places of archived events, given as ``(session, n)``."""
         ...
 
+    def rename_events(self, ids: Iterable[tuple[int, int, str]]) -> None:
+        """Have archived events that were erased go by other ids, given as ``(session, n, id)``."""
+        ...
+
     def repack(self, block: int, data: bytes | None, moved: Iterable[tuple[int, int]]) -> None:
         """Put other bytes in the place of a block, or none at all; ``moved`` are its old and new offsets."""
         ...
@@ -385,6 +401,15 @@ class Store(Protocol):
         Raises:
             TrailLocked: another process kept the lock for too long.
             TrailUnwritable: full or read-only disk, or no permission.
+        """
+        ...
+
+    def written_since(self, log: LogName, size: int) -> bool:
+        """Whether a write of the log is open, or one was committed since the log had ``size`` entries.
+
+        Asked of a size that a reading shows, after a look at the clock: where it is False, whatever that reading does not
+        show was begun, and its clock read, after that look. True where it cannot be told. Waits for no writer, and no writer
+        fails or waits noticeably because of it.
         """
         ...
 

@@ -16,7 +16,7 @@ import pytest
 
 from tallystick.errors import MachineError, UsageError
 from tallystick.language.polarity import denies
-from tallystick.model.claim import ClaimKind, Derivation
+from tallystick.model.claim import About, ClaimKind, Derivation
 from tallystick.model.entry import EntryKind, LogName
 from tallystick.model.temporal import UNKNOWN_VALID_TIME
 from tallystick.testing import pure_fold
@@ -27,7 +27,9 @@ from tallystick.testing.told import (
     OTHER,
     PROJECT,
     Deaf,
+    between,
     corrected,
+    day,
     derivation_at,
     entry_at,
     held,
@@ -43,6 +45,7 @@ from tallystick.trail.verifying import verify_log
 from tallystick.workflows.amend import retract, undo
 from tallystick.workflows.answers import answers
 from tallystick.workflows.archiving import SessionArchive
+from tallystick.workflows.attributes import register
 from tallystick.workflows.cite import cite
 from tallystick.workflows.corrections import affected_answers
 from tallystick.workflows.forget import Selector, forget
@@ -203,9 +206,56 @@ class BitemporalContract(TimeContract):
         with trail.reading() as rows:
             assert [len(rows.versions(claim)) for claim in (mine, theirs)] == [1, 1]
 
+    def test_case_35_one_value_at_a_time_over_an_identity(self, trail: Trail) -> None:
+        """SEC.3, TIME.5, case 35: of a registered attribute, what two holders who are one hold apart is linked until they are
+        parted, and what either says while they are one takes the place of what the other held."""
+        register(trail, "*", "port", "one at a time")
+        one = tell(trail, "the port is 1", about=About("db", "port", "1"))
+        two = tell(trail, "the port is 2", holder=OTHER, about=About("db", "port", "2"))
+        assert held(trail) == ["the port is 1", "the port is 2"]
+        joined = join(trail, PROJECT, OTHER, "one and the same")
+        assert joined.conflicts == ((one, two),)
+        parted = undo(trail, joined.seq, "two after all").seq
+        with trail.reading() as rows:
+            linked = [(link.newer, link.older) for link in rows.links(joined.seq + 1, "contradicts")]
+            assert (linked, rows.links(parted + 1, "contradicts")) == ([(two, one)], [])
+        join(trail, PROJECT, OTHER, "one, really")
+        later(trail)
+        before = newest(trail)
+        three = tell(trail, "the port is 3", holder=OTHER, about=About("db", "port", "3"))
+        for name in (PROJECT, OTHER):
+            scope = Scope(asked=(name,))
+            assert held(trail, valid_at=trail.clock(), scope=scope) == ["the port is 3"]
+            assert held(trail, before, scope=scope) == ["the port is 1", "the port is 2"]
+            self._assert_holders_as_the_fold_says(trail, newest(trail), name)
+        undo(trail, three, "a slip")
+        assert held(trail) == ["the port is 1", "the port is 2"]
+
     @staticmethod
     def _assert_holders_as_the_fold_says(trail: Trail, seq: int, name: str) -> None:
         found = replay(trail, Scope(asked=(name,)), as_of=str(seq)).items
         with trail.reading() as rows:
             names = {each.id: each.name for each in rows.names("holder")}
             assert [as_held(each, names) for each in found] == pure_fold.believed(steps_of(rows), seq, {name})
+
+    def test_a_search_goes_as_deep_as_it_must(self, trail: Trail, monkeypatch: pytest.MonkeyPatch) -> None:
+        """ACCESS.1, TIME.4: newer claims that are not asked for hide no older one, what was not looked at is said so."""
+        for name, few in (("EACH", 2), ("DEEPEST", 2 * 8), ("DEEPER", 2), ("POOL", 3), ("LOOKED_UP", 2)):
+            monkeypatch.setattr(f"tallystick.workflows.recall.{name}", few)
+        for holder in (PROJECT, OTHER):
+            tell(trail, "the port is old", holder=holder, valid=between(0))
+        others = [tell(trail, f"port number {n}", valid=between(10)) for n in range(12)]
+        mine = Scope(asked=(PROJECT,))
+        found = recall(trail, "port", mine, as_of=None)
+        assert (len(found.items), found.whole, found.left) == (4, False, "at least 0 more")
+        past = recall(trail, "port", mine, as_of=None, asking=Asking(valid_at=day(5)))
+        assert ([belief.text for belief, _ in past.items], past.whole) == (["the port is old"], True)
+        before = newest(trail)
+        for claim in others:
+            retract(trail, claim, "r")
+        for scope, count in ((mine, 1), (EVERYONE, 2)):
+            assert [belief.text for belief, _ in recall(trail, "port", scope, as_of=None).items] == [
+                "the port is old"
+            ] * count
+        again = recall(trail, "port", mine, as_of=str(before))
+        assert [each.row.claim for each, _ in again.items] == [each.row.claim for each, _ in found.items]

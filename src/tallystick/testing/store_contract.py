@@ -15,23 +15,25 @@ state machine that drives one random history through the reference store and you
 from __future__ import annotations
 
 import json
+import multiprocessing
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
+from multiprocessing.synchronize import Event as Signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tallystick.beliefs import ALWAYS, ClaimRow
+from tallystick.beliefs import ALWAYS, ClaimRow, Link
 from tallystick.errors import MachineError, UnknownId
 from tallystick.log.canonical import entry_bytes, entry_from_bytes
 from tallystick.model.entry import EntryKind, Head, LogName
 from tallystick.model.evidence import Event, EventKind, Locator, Origin
-from tallystick.store.protocol import VIEWS, Selection, SourceRow, Store
+from tallystick.store.protocol import VIEWS, Selection, SourceRow, Store, Writing
 from tallystick.testing.trails import SetClock, trail_over
 from tallystick.trail import Appender, Trail
-from tallystick.trail.archive import ArchiveReader
+from tallystick.trail.archive import ArchiveReader, repacked, unpacked
 from tallystick.trail.erasing import Erasure, erase, with_copies
 from tallystick.trail.verifying import verify_log
 from tallystick.workflows.archiving import SessionArchive
@@ -144,6 +146,46 @@ class StoreContract(ABC):
         with trail.reading() as rows:
             assert rows.head().size == head.size + 1
 
+    def test_who_is_writing_is_seen_and_not_kept_waiting(self, trail: Trail) -> None:
+        """TIME.3: a write is told of while it is open and once it was committed, each log by itself, and is not disturbed."""
+        assert not trail.store.written_since(LogName.MEMORY, 0)
+        with trail.writing() as appender:
+            said(appender, "before")
+        with trail.reading() as rows:
+            size = rows.head().size
+            assert not trail.store.written_since(LogName.MEMORY, size)
+            with trail.writing() as appender:
+                assert trail.store.written_since(LogName.MEMORY, size)
+                assert not trail.store.written_since(LogName.ACCESS, 0)
+                said(appender, "after")
+                appender.flush()
+                assert trail.store.written_since(LogName.MEMORY, size)
+            assert trail.store.written_since(LogName.MEMORY, size)
+            assert not trail.store.written_since(LogName.MEMORY, size + 1)
+        with pytest.raises(Stopped):
+            self._stop_midway(trail, flushed=True)
+        assert not trail.store.written_since(LogName.MEMORY, size + 1)
+
+    def test_who_is_writing_elsewhere_is_seen(self, trail: Trail) -> None:
+        """TIME.3: a write that another process has open is told of, and no more once that process is gone."""
+        opener = trail.store.opener()
+        if opener is None:
+            pytest.skip("no other process could open it")
+        with trail.writing() as appender:
+            said(appender, "before")
+        context = multiprocessing.get_context("spawn")
+        begun, let_go = context.Event(), context.Event()
+        process = context.Process(target=_write_elsewhere, args=(opener, begun, let_go))
+        process.start()
+        try:
+            assert begun.wait(60)
+            assert trail.store.written_since(LogName.MEMORY, 2)
+        finally:
+            let_go.set()
+            process.join(60)
+        assert process.exitcode == 0
+        assert not trail.store.written_since(LogName.MEMORY, 2)
+
     def test_the_logs_do_not_touch_each_other(self, trail: Trail) -> None:
         """ACCESS.1: writing one log neither moves another nor waits for it."""
         with trail.writing() as appender:
@@ -252,7 +294,7 @@ class StoreContract(ABC):
         """ERASE.1, TRAIL.7: a part or an archived event that is gone without an entry that says so, or there in spite of one."""
         with trail.writing() as appender:
             claim, other = said(appender, "one"), said(appender, "two")
-            session = _observed(appender, trail, "one", [f"event {n}" for n in range(3)])
+            session = observed(appender, trail, "one", [f"event {n}" for n in range(3)])
         with trail.writing() as appender:
             erase(appender, Erasure({claim: {"text"}}, {session: {1}}), "asked for")
         assert verify_log(trail, LogName.MEMORY).bad == ()
@@ -269,13 +311,43 @@ class StoreContract(ABC):
         assert any("is gone and no entry says that it was erased" in what for what in found)
         assert any(what.startswith("archived event") and "there again" in what for what in found)
 
+    def test_what_nothing_vouches_for_is_found(self, trail: Trail) -> None:
+        """TRAIL.7: a block of no event, one with more in it, a subtree that is not due, a fact, a link of nobody's."""
+        with trail.writing() as appender:
+            session = observed(appender, trail, "one", ["event"])
+            claims = [said(appender, f"claim {n}") for n in range(2)]
+            parts = {"facets": b"{}", "text": b"both", "because": b"b"}
+            revised = appender.add(EntryKind.REVISED, parts, refs=claims, holder=HOLDER)
+            appender.add(EntryKind.UNDONE, {"because": b"b"}, refs=[revised])
+        assert verify_log(trail, LogName.MEMORY).bad == ()
+        with trail.reading() as rows:
+            (block,), where = list(rows.blocks()), list(rows.events())
+            assert list(rows.block_uses()) == [(block.block, session, sum(row.length for row in where))]
+            assert (rows.count_nodes(), rows.facts()["trail"], rows.facts()["log"]) == (0, trail.id, "memory")
+        more, _ = repacked(unpacked(0, block.data) * 2, [(0, 2 * where[0].length)])
+        edits: list[Callable[[Writing], None]] = [
+            lambda rows: rows.archive([block._replace(block=9)], []),
+            lambda rows: rows.repack(block.block, more, [(0, 0)]),
+            lambda rows: rows.add_nodes([(8, 0, bytes(32))]),
+            lambda rows: rows.set_meta("note", "hidden"),
+            lambda rows: rows.set_meta("tombstones", "2"),
+            lambda rows: rows.apply([Link(revised, 1, 2, "revises", revised + 1)], []),
+        ]
+        before = 0
+        for edit in edits:  # One on top of the other: each has to add a problem.
+            with trail.store.writing(LogName.MEMORY, lambda _: None) as rows:
+                edit(rows)
+            found = len(verify_log(trail, LogName.MEMORY).bad)
+            assert found > before, edits.index(edit)
+            before = found
+
     def test_a_block_packed_anew_keeps_every_other_record(self, trail: Trail) -> None:
         """ERASE.2, EVID.5: records move up where one went, those that another session shares too; an emptied block goes."""
         texts = [f"event {n} " + "x" * n for n in range(6)]
         with trail.writing() as appender:
-            first = _observed(appender, trail, "one", texts)
-            second = _observed(appender, trail, "two", [*texts[2:], "its own"])
-            third = _observed(appender, trail, "three", ["alone"])
+            first = observed(appender, trail, "one", texts)
+            second = observed(appender, trail, "two", [*texts[2:], "its own"])
+            third = observed(appender, trail, "three", ["alone"])
         with trail.writing() as appender:
             copies = with_copies(appender.rows, {first: {0, 3}, third: {0}})
             assert copies == {first: {0, 3}, second: {1}, third: {0}}
@@ -296,6 +368,22 @@ class StoreContract(ABC):
             assert rows.event(gone.event) == gone
             assert (rows.source("/gone"), rows.same(b"k" * 16)) == (None, third)
             assert rows.source("/kept") is not None
+        with trail.writing() as appender:
+            appender.rows.rename_events([(third, 0, "e" + "0" * 16), (first, 3, "e" + "1" * 16)])
+        with trail.reading() as rows:
+            assert rows.event(gone.event) is None
+            assert rows.event("e" + "0" * 16) == gone._replace(event="e" + "0" * 16)
+            renamed = rows.event("e" + "1" * 16)
+            assert (renamed and renamed[:2], rows.session_size(first)) == ((first, 3), 6)
+        assert verify_log(trail, LogName.MEMORY).bad == ()
+
+
+def _write_elsewhere(opener: Callable[[], Store], begun: Signal, let_go: Signal) -> None:
+    store = opener()
+    with store.writing(LogName.MEMORY, lambda _: None):
+        begun.set()
+        assert let_go.wait(60)
+    store.close()
 
 
 def _verdicts(*claims: int, value: str) -> dict[str, bytes]:
@@ -303,7 +391,7 @@ def _verdicts(*claims: int, value: str) -> dict[str, bytes]:
     return {f"verdict/{claim}": body for claim in claims}
 
 
-def _observed(appender: Appender, trail: Trail, session: str, texts: Iterable[str]) -> int:
+def observed(appender: Appender, trail: Trail, session: str, texts: Iterable[str]) -> int:
     """A session in which these texts were said; the same text is the same record wherever it stands."""
     seq = appender.add(EntryKind.INTRODUCED, {"session": json.dumps({"name": session}).encode()}, holder=HOLDER)
     place = Locator(0, 0, 0, 0, 0)

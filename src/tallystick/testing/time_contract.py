@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.errors import BadTime, UndoRefused, UnknownId, UsageError
+from tallystick.errors import BadTime, TrailLocked, UndoRefused, UnknownId, UsageError
 from tallystick.model.claim import About, ClaimKind, Derivation
 from tallystick.model.entry import EntryKind, LogName
 from tallystick.model.temporal import END_OF_TIME, MICROSECOND, SECOND, UNKNOWN_VALID_TIME
@@ -37,6 +37,7 @@ from tallystick.testing.told import (
 from tallystick.testing.trails import FIRST_MOMENT, SetClock, trail_over
 from tallystick.trail import Trail
 from tallystick.trail.instants import iso, parse_instant, parse_moment, parse_valid
+from tallystick.trail.points import point
 from tallystick.trail.verifying import verify_log
 from tallystick.workflows.amend import Amended, merge, retract, undo
 from tallystick.workflows.attributes import register
@@ -145,6 +146,47 @@ class TimeContract(ABC):
         assert held(trail) == ["before", "late"]
         assert replay(trail, EVERYONE, as_of=str(first.point.seq)) == first == by_instant
         assert replay(trail, EVERYONE, as_of=iso(before)) == first
+
+    def test_case_05_an_instant_within_an_open_write(self, trail: Trail, tmp_path: Path) -> None:
+        """TIME.3, case 5: by an instant since which somebody may be writing there is no answer that could change: it is refused
+        until they are done, whoever asks, and a seq is answered all the same."""
+        tell(trail, "before")
+        seq, before = newest(trail), entry_at(trail, newest(trail)).at
+        store = self.another(trail.store, tmp_path / "trail")
+        reader = beside(trail, store, trail.clock)  # type: ignore[arg-type]
+        later(trail)
+        with trail.writing() as appender:
+            said = appender.add(EntryKind.ASSERTED, {"text": b"late"}, holder=appender.holder(PROJECT, "project"))
+            appender.flush()
+            begun = trail.clock()
+            later(trail)
+            assert held(reader, iso(before)) == held(trail, iso(before)) == ["before"]
+            for instant in (before + MICROSECOND, begun - MICROSECOND, begun, begun + MICROSECOND, trail.clock()):
+                for each in (trail, reader):
+                    with pytest.raises(TrailLocked, match=f"with --as-of {seq}, or again when it is done"):
+                        held(each, iso(instant))
+            assert held(reader, seq) == held(reader) == ["before"]
+        assert held(reader, iso(before)) == held(reader, iso(begun - MICROSECOND)) == ["before"]
+        assert held(reader, iso(begun)) == held(reader, said) == ["before", "late"]
+        if store is not trail.store:
+            store.close()
+
+    def test_case_05_a_write_that_ends_while_it_is_asked(self, trail: Trail, tmp_path: Path) -> None:
+        """TIME.3, case 5: what was committed since a reading began may count by an instant; that reading does not answer it."""
+        tell(trail, "before")
+        store = self.another(trail.store, tmp_path / "trail")
+        reader = beside(trail, store, trail.clock)  # type: ignore[arg-type]
+        with reader.reading() as rows:
+            assert rows.head().size == newest(trail) + 1
+            later(trail)
+            tell(trail, "late")
+            later(trail)
+            with pytest.raises(TrailLocked, match="later than what is settled"):
+                point(reader, rows, iso(trail.clock()))
+            assert point(reader, rows, None).seq == newest(trail) - 2
+        assert held(reader, iso(trail.clock())) == ["before", "late"]
+        if store is not trail.store:
+            store.close()
 
     def test_case_06_retracted_from_an_older_transaction(self, trail: Trail) -> None:
         """TIME.8, case 6: what another session made since, under a clock ahead of mine, I can retract."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
-from tallystick.beliefs import Link, effects
+from tallystick.beliefs import ALWAYS, Link, effects
 from tallystick.errors import UndoRefused, UsageError
 from tallystick.log.canonical import entry_bytes, part_digest
 from tallystick.log.merkle import leaf_hash
@@ -35,6 +35,7 @@ from tallystick.trail.appending import EARLIEST_CLOCK
 from tallystick.trail.verifying import verify_log
 from tallystick.workflows.amend import Amended, merge, retract, revise, undo
 from tallystick.workflows.attributes import register
+from tallystick.workflows.diff import diff
 from tallystick.workflows.forget import Selector, forget
 from tallystick.workflows.identities import join
 from tallystick.workflows.reconciling import FORGOTTEN
@@ -45,8 +46,6 @@ from tallystick.workflows.valid_times import valid_part
 T = TypeVar("T")
 FAR = 15 * 365 * DAY
 """How far a wrong clock jumps."""
-
-
 _UNDOABLE = ("assert", "retract", "correct", "change", "merge", "undo", "judge", "join")
 
 
@@ -78,6 +77,7 @@ class TrailMachine(RuleBasedStateMachine):
         try:
             self.every_point_reads_as_it_did()
             self.what_stands_is_what_is_believed()
+            self.what_changed_is_told()
             self.instants_resolve_alike()
             self.both_are_sound()
         finally:
@@ -189,6 +189,7 @@ class TrailMachine(RuleBasedStateMachine):
         if not refused:
             assert done[0] == done[1]
             self._note(done[0].seq, _step("undo", step.seq))
+            self._retell()  # And what does no longer.
 
     @rule(claim=claims, into=claims)
     def merge(self, claim: int, into: int) -> None:
@@ -240,6 +241,7 @@ class TrailMachine(RuleBasedStateMachine):
                 seqs.append(join(trail, one, other, "the same").seq)
         if not together:
             self._note(seqs[0], _step("join")._replace(names=(one, other)))
+            self._retell()  # What contradicts each other since, where it may have one value at a time.
 
     @rule(claim=claims)
     def forget(self, claim: int) -> None:
@@ -324,7 +326,8 @@ class TrailMachine(RuleBasedStateMachine):
         page = Selection(seq, after=6, limit=2)
         whose = self._asked(rows, seq)
         return [
-            whose, [*rows.believed(some)], rows.count(some), [*rows.believed(page)], rows.count(Selection(seq)),
+            whose, _as_stated(rows.believed(some)), rows.count(some), _as_stated(rows.believed(page)),
+            rows.count(Selection(seq)),
             [rows.newest([token], Selection(seq), 9) for token in tokens], rows.newest(tokens[:1], some, 3),
             rows.newest(tokens[:2], page, 5),
         ]  # fmt: skip
@@ -355,6 +358,15 @@ class TrailMachine(RuleBasedStateMachine):
                     assert rows.texts([*claims, -1]) == {
                         each.row.claim: each.text for each in believed if each.text is not None
                     }
+
+    def what_changed_is_told(self) -> None:
+        """TIME.5: no entry changes what is answered about a holder without a step of ``diff`` about that holder."""
+        scope = Scope(asked=strategies.HOLDERS[:1])
+        for trail in self.trails:
+            with trail.reading() as rows:
+                answers = [self._asked(rows, seq) for seq in range(-1, len(self.steps))]
+            for seq in range(1, len(self.steps)):
+                assert answers[seq + 1] == answers[seq] or diff(trail, scope, str(seq - 1), str(seq)).counts, seq
 
     def instants_resolve_alike(self) -> None:
         """TIME.2: an instant names the last entry at or before it, in the newest epoch that had begun."""
@@ -434,6 +446,11 @@ class TrailMachine(RuleBasedStateMachine):
     def _held(self, rows: Reading, selection: Selection) -> list[Held]:
         names = {made: name for name, made in self.holder_ids.items()}
         return [as_held(belief, names) for belief in rows.believed(selection)]
+
+
+def _as_stated(beliefs: Iterable[Belief]) -> list[Belief]:
+    """Without the part of those that hold for all of time, which a store need not read."""
+    return [each._replace(stated=None) if each.version.valid == ALWAYS else each for each in beliefs]
 
 
 def _standing(belief: Belief) -> Standing:

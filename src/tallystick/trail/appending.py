@@ -18,9 +18,8 @@ from tallystick.store.folding import fold_into
 from tallystick.store.outside import KnownHead, Outside
 from tallystick.store.packing import Packed, packed
 from tallystick.store.protocol import EntryTuple, Reading, Store, Writing
+from tallystick.trail.facts import SEAL
 
-SEAL = "seal"
-"""Fact of a log: keyed digest of its size and root, made in the write that made them."""
 EARLIEST_CLOCK: Instant = 1_735_689_600_000_000
 """2025-01-01T00:00:00Z: a clock before this was never set, since no trail is older."""
 FAR_AHEAD: Instant = DAY

@@ -45,8 +45,13 @@ def event_id(harness: str, session: str, thread: str, uid: str) -> str:
     A ``uid`` that begins with a UUID names the record wherever it stands, so the session is left out and a fork's copy is
     the same event (EVID.5); any other is unique in its session and thread alone.
     """
-    where = "" if _UUID.match(uid) else f"{session}\0{thread}"
+    where = "" if names_itself(uid) else f"{session}\0{thread}"
     return "e" + sha256(f"{harness}\0{where}\0{uid}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def names_itself(uid: str) -> bool:
+    """Whether a record's own id is made of a UUID, which nobody guesses; any other event id is made of its session's name."""
+    return _UUID.match(uid) is not None
 
 
 def version_id(event: str, version: int) -> str:
@@ -213,11 +218,19 @@ def unpacked(block: int, data: bytes) -> bytes:
         TrailUnreadable: it is damaged.
     """
     try:
-        if not 0 <= zstandard.frame_content_size(data) <= LARGEST_BLOCK:
+        if not 0 <= unpacked_size(data) <= LARGEST_BLOCK:
             raise TrailUnreadable(f"archive block {block} does not say how large it is; run `tally verify`")
-        return zstandard.ZstdDecompressor().decompress(data)
+        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
     except zstandard.ZstdError:
         raise TrailUnreadable(f"archive block {block} is damaged; run `tally verify`") from None
+
+
+def unpacked_size(data: bytes) -> int:
+    """Bytes of the records of a block, by its own word, to which ``unpacked`` holds it; -1 where it has none."""
+    try:
+        return zstandard.frame_content_size(data)
+    except zstandard.ZstdError:
+        return -1
 
 
 def repacked(whole: bytes, kept: Iterable[tuple[int, int]]) -> tuple[bytes, list[tuple[int, int]]]:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from tallystick.model.entry import EntryKind
 from tallystick.store.protocol import Reading, Writing
-
-_UNSCRUBBED, _TOMBSTONES = "unscrubbed", "tombstones"
+from tallystick.trail.facts import TOMBSTONES, UNSCRUBBED
 
 
 class Tombstone(NamedTuple):
@@ -34,20 +33,20 @@ def was_erased(rows: Reading, number: int) -> bool:
 
 
 def has_tombstones(rows: Reading) -> bool:
-    """Whether anything was ever erased from the log."""
-    return rows.meta(_TOMBSTONES) == "1"
+    """Whether anything was ever erased from the log, or is to be known as forgotten."""
+    return rows.meta(TOMBSTONES) == "1"
 
 
 def note_tombstones(rows: Writing) -> None:
-    """Note that something was erased from the log, so that what comes in is held against it."""
-    rows.set_meta(_TOMBSTONES, "1")
+    """Note that something was forgotten, so that what comes in is held against it."""
+    rows.set_meta(TOMBSTONES, "1")
 
 
 def is_unscrubbed(rows: Reading) -> bool:
     """Whether something was erased from the log since the engine's files were last rid of what lies in free pages."""
-    return rows.meta(_UNSCRUBBED) == "1"
+    return rows.meta(UNSCRUBBED) == "1"
 
 
 def note_unscrubbed(rows: Writing, *, due: bool) -> None:
     """Note whether free pages of the engine's files may hold what was erased."""
-    rows.set_meta(_UNSCRUBBED, "1" if due else "")
+    rows.set_meta(UNSCRUBBED, "1" if due else "")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tallystick.beliefs import ALWAYS, ClaimRow, Effects, Name, Touch, VerdictRow, effects
 from tallystick.log.canonical import entry_from_bytes
 from tallystick.model.entry import Entry, EntryKind, LogName
-from tallystick.store.protocol import ArchivedEvent, Reading
+from tallystick.store.protocol import ArchivedEvent, Reading, Writing
 from tallystick.trail.appending import Appender, Trail
 from tallystick.trail.archive import is_erased, repacked, unpacked
 from tallystick.trail.erased import note_tombstones, note_unscrubbed
@@ -34,6 +34,8 @@ class Erasure(NamedTuple):
     """Numbers of archived events by the seq of their session; no copy of any is left out (see ``with_copies``)."""
     sources: Collection[int] = ()
     """Sessions, the notes of whose files are forgotten."""
+    ids: Mapping[tuple[int, int], str] = {}
+    """What events that are erased, or were before, go by from then on, by session and number: their ids told a name."""
 
     @property
     def is_empty(self) -> bool:
@@ -74,12 +76,20 @@ def erase(
     for block, kept in packs:
         data, moved = repacked(unpacked(block, rows.block(block)), kept) if kept else (None, [])
         rows.repack(block, data, moved)
-    for session in what.sources:
-        rows.forget_sources(session)
-    rows.file(known)
-    note_tombstones(rows)
+    leave_known(rows, what, known)
     note_unscrubbed(rows, due=True)
     return seq
+
+
+def leave_known(rows: Writing, what: Erasure, known: Iterable[tuple[bytes, int]]) -> None:
+    """What no entry says: notes of files that go, ids that told a name, and digests to recognise what was forgotten by."""
+    for session in what.sources:
+        rows.forget_sources(session)
+    rows.rename_events([(session, n, event) for (session, n), event in what.ids.items()])
+    rows.file(known)
+    note_tombstones(rows)
+    if what.ids or what.sources:
+        note_unscrubbed(rows, due=True)
 
 
 def scrub(trail: Trail, log: LogName) -> None:

@@ -1,8 +1,8 @@
 """Whether two runs over the same rows saw the same, in memory that does not grow with the log.
 
-Every row of the views is due to one entry, or to two where a later one ended it. For each run of ``BUCKET`` entries the keyed
-digests of their rows are added up, so the order in which rows come does not matter. The key is random and of this run: nobody
-can make rows ready whose sums would agree.
+Every row of the views is due to one entry, and that it ended, to a later one: a row of its own. For each run of ``BUCKET``
+entries the keyed digests of their rows are added up, so the order in which rows come does not matter. The key is random and of
+this run: nobody can make rows ready whose sums would agree.
 """
 
 from __future__ import annotations
@@ -51,8 +51,12 @@ class Sums:
         return {view: min(bucket for each, bucket in apart if each == view) for view in {view for view, _ in apart}}
 
 
-def of_effects(effects: Effects) -> Iterator[Tagged]:
-    """What the fold says, row by row."""
+def of_effects(effects: Effects, made: Callable[[int], Iterable[Link | Name]]) -> Iterator[Tagged]:
+    """What the fold says, row by row; ``made`` answers as ``protocol.Reading.made`` of the rows that are kept.
+
+    An ending is of everything that an entry made and that was open until then, each a row of its own: what it made is kept as
+    ``made`` says, or those rows differ too.
+    """
     row: Any
     for row in effects:
         kind = type(row)
@@ -76,7 +80,9 @@ def of_effects(effects: Effects) -> Iterator[Tagged]:
         elif kind is Epoch:
             yield row[1], "epoch", row[1:]
         elif kind is Ending:
-            yield row[1], "ending", row
+            for ended in made(row[0]):
+                if ended.tx_to >= row[1]:
+                    yield _ending("name" if type(ended) is Name else "link", ended, row[1])
 
 
 def of_view(
@@ -86,31 +92,39 @@ def of_view(
 
     ``beyond`` is told the seqs of later entries that rows are due to.
     """
-    ended: set[tuple[int, int]] = set()
     for row in rows:
         if view == "version":
             claim, tx_from, tx_to, valid = row
             if tx_from < size:
                 yield tx_from, view, (claim, tx_from, valid)
-            if tx_to < size:
+            if tx_to <= tx_from:  # No entry makes such a one.
+                yield tx_from, view, (claim, tx_from, tx_to)
+            elif tx_to < size:
                 yield tx_to, view, (claim, tx_to)
             if tx_from >= size or (tx_to >= size and tx_to != END_OF_TIME):
-                beyond(max(tx_from, min(tx_to, size)))
+                beyond(tx_from if tx_to == END_OF_TIME else max(tx_from, tx_to))
             continue
         seq = row[_SEQ[view]]
         if seq >= size:
             beyond(seq)
             continue
         if view in ("link", "name"):
-            if row[-1] != END_OF_TIME:
-                ended.add((seq, row[-1]))
+            tx_to = row[-1]
+            if tx_to < size:
+                yield _ending(view, row, tx_to)
+            elif tx_to != END_OF_TIME:
+                beyond(tx_to)
             row = row[:-1]
         yield seq, view, row[1:] if view == "epoch" else row
-    for seq, tx_to in sorted(ended):
-        if tx_to < size:
-            yield tx_to, "ending", (seq, tx_to)
-        else:
-            beyond(tx_to)
+
+
+def _ending(view: str, row: tuple[Any, ...], tx_to: int) -> Tagged:
+    """That a link or name ends at an entry; an end before its beginning, which no entry makes, stands with the beginning."""
+    return max(row[0], tx_to), "ending", (view, *row[: _KEY[view]], tx_to)
+
+
+_KEY = {"link": 4, "name": 2}
+"""Columns of a row's key, of the views whose rows can end."""
 
 
 _SEQ = {"claim": 0, "verdict": 2, "touch": 1, "link": 0, "name": 0, "epoch": 1}

@@ -31,7 +31,7 @@ def verify_since(
     """
     with trail.reading(log, checked=False) as rows:
         since = _Since(rows, log, verified)
-        heads = known_heads(trail, since.identify({trail.id}), log, None)
+        heads = known_heads(trail, since.identify({trail.id}), log)
         heads = [head for head in heads if not isinstance(head, KnownHead) or head.size >= verified.size]
         since.walk.wanted = frozenset(head.size for head in heads if isinstance(head, KnownHead))
         since.all(trail.store, progress)
@@ -47,7 +47,10 @@ def verify_since(
     )
 
 
-_NAMES = "the names, epochs or ended links are not what the entries say"
+_NAMES = "the names, epochs or links are not what the entries say"
+
+_OF_NONE = frozenset({"link", "name", "ending", "epoch"})
+"""Views that are looked through whole, since they are short: of what is in them no one claim is asked."""
 
 
 class _Since(Whole):
@@ -60,9 +63,9 @@ class _Since(Whole):
         self.walk.passed[verified.size] = Frontier(verified.size, verified.nodes)
         self.walk.at = next((row.at for row in rows.entries(verified.size - 1, verified.size)), self.walk.at)
         self.walk.epochs = sum(1 for row in rows.rows("epoch") if int(str(row[1])) < verified.size)
-        self.walk.effects = lambda made: self._gather(of_effects(made))
+        self.walk.effects = lambda made: self._gather(of_effects(made, rows.made))
         self._made: dict[int, list[Tagged]] = {-1: []}
-        """Claim → the rows that new entries make of it; -1: names, epochs, and links and names that end."""
+        """Claim → the rows that new entries make of it; -1: names, links and their ends, and epochs."""
 
     def all(self, store: object, progress: Callable[[int], None]) -> None:
         """See ``Whole``."""
@@ -88,9 +91,7 @@ class _Since(Whole):
     def _gather(self, rows: Iterable[Tagged]) -> None:
         for row in rows:
             _, view, said = row
-            about = {"ending": (-1,), "name": (-1,), "epoch": (-1,), "link": said[1:3]}.get(view, said[:1])
-            for claim in dict.fromkeys(about):
-                self._made.setdefault(claim, []).append(row)
+            self._made.setdefault(-1 if view in _OF_NONE else said[0], []).append(row)
 
     def views(self) -> None:
         """What the new entries make of each claim that they are about is what the store keeps of it since then."""
@@ -108,15 +109,13 @@ class _Since(Whole):
             "version": self.rows.versions(claim),
             "verdict": self.rows.verdicts(claim),
             "touch": self.rows.touches(claim),
-            "link": list(self.rows.links_of(claim)),
         }
         for view, rows in views.items():
-            yield from (each for each in of_view(view, rows, size) if each[1] == view)
+            yield from of_view(view, rows, size)
 
     def _kept_of_none(self) -> Iterator[Tagged]:
         for view in ("link", "name", "epoch"):
-            rows = of_view(view, self.rows.rows(view), self.walk.size)
-            yield from (each for each in rows if each[1] in ("ending", "name", "epoch"))
+            yield from of_view(view, self.rows.rows(view), self.walk.size)
 
     def archive(self) -> None:
         """The events that the new entries observed, against their manifests."""

@@ -18,6 +18,10 @@ _ZONED = re.compile(r"(\S+[T ]\S+) ([A-Za-z_]+/[A-Za-z_/+-]+)\Z")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _COARSEST_FIRST = ("year", "month", "day", "second")
+_FLAGS = {
+    "nonexistent_local_time": "a local time that never was, as clocks were put forward: read with the offset from before that",
+    "ambiguous_local_time": "a local time that was twice, as clocks were put back: read as the first; an offset says otherwise",
+}
 EXPECTED = "expected ISO 8601 with a zone, such as 2026-05-01T12:00:00Z or '2026-05-01 12:00 Europe/Berlin'"
 
 
@@ -113,6 +117,11 @@ def _bound(text: str, zone: str) -> tuple[Instant, str, tuple[str, ...]]:
     except (ValueError, OverflowError):
         raise BadTime(f"{text!r} is not a date; {EXPECTED}") from None
     return instant, "day" if day else "month" if month else "year", flags
+
+
+def flag_notes(valid: ValidTime) -> list[str]:
+    """What the flags of a valid time mean for the one who stated it, a line each, in order."""
+    return [f"note: {valid.words}: {_FLAGS[flag]}" for flag in dict.fromkeys(valid.flags)]
 
 
 def iso(instant: Instant) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from tallystick.errors import BadTime, ProofError, TrailUnreadable, UsageError
+from tallystick.errors import BadTime, ProofError, TrailLocked, TrailUnreadable, UsageError
 from tallystick.log.merkle import frontier_at
 from tallystick.model.entry import LogName
 from tallystick.model.temporal import START_OF_TIME
 from tallystick.store.outside import check_signature, key_name, origin
 from tallystick.store.protocol import Reading
-from tallystick.trail.appending import Trail
+from tallystick.trail.appending import FAR_AHEAD, Trail
 
 if TYPE_CHECKING:
     from tallystick.log.checkpoint import Checkpoint
@@ -30,7 +30,8 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
     """The point that ``as_of`` names; the newest where it is None.
 
     Raises:
-        BadTime: an instant later than now, naive, or not a time at all.
+        BadTime: an instant later than now and than the newest entry, naive, or not a time at all.
+        TrailLocked: an instant by which entries may still be appended, since somebody is writing.
         UsageError: a seq that is not there yet, or a checkpoint that is not of this log.
     """
     size = rows.head().size
@@ -46,9 +47,20 @@ def point(trail: Trail, rows: Reading, as_of: str | None, log: LogName = LogName
         from tallystick.trail.instants import iso, parse_instant  # Loads datetime, which the newest point does without.
 
         instant, _ = parse_instant(as_of)
-        now = trail.clock()
-        if instant > now:
+        now, head = trail.clock(), rows.head()
+        # A head so far ahead came from a wrong reading: the next write begins an epoch, and does not follow it.
+        settled = head.at if head.at - now <= FAR_AHEAD else START_OF_TIME
+        if instant > max(now, settled):
             raise BadTime(f"--as-of {as_of} is later than now ({iso(now)}); nothing is believed yet at that time")
+        # Of a write that is open the clock was read when it began. It is never before ``settled``, and never at it while the
+        # clock goes forward.
+        is_settled = instant < settled or instant == settled < now
+        if not is_settled and trail.store.written_since(log, head.size):
+            by_seq = f"with --as-of {head.size - 1}, or " if head.size else ""
+            raise TrailLocked(
+                f"--as-of {as_of} is later than what is settled: another process is writing, since when is not known, and what"
+                f" it writes may count by then; ask {by_seq}again when it is done"
+            )
         seq = rows.seq_at(instant)
         if seq < 0 < size:
             first = next(row.at for row in rows.entries(0, 1))

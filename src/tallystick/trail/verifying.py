@@ -20,15 +20,17 @@ from threading import Thread
 from typing import NamedTuple
 
 from tallystick.beliefs import Effects
-from tallystick.errors import ProofError, TrailUnreadable
+from tallystick.errors import MachineError, ProofError, TrailUnreadable
 from tallystick.log.canonical import is_id
 from tallystick.log.checkpoint import Note, parse, verify
 from tallystick.log.merkle import EMPTY_ROOT
 from tallystick.model.entry import LogName
 from tallystick.store.outside import KnownHead, Outside, check_signature, key_name, origin
 from tallystick.store.protocol import VIEWS, Reading, Store
-from tallystick.trail.appending import SEAL, Trail, exchanged
-from tallystick.trail.archive import ArchiveReader, commits, manifest_digests
+from tallystick.trail.appending import Trail, exchanged
+from tallystick.trail.archive import ArchiveReader, commits, manifest_digests, unpacked_size
+from tallystick.trail.erased import has_tombstones
+from tallystick.trail.facts import SEAL, is_noted
 from tallystick.trail.fingerprints import BUCKET, Sums, Tagged, first_difference, of_effects, of_view
 from tallystick.trail.stretches import walked
 from tallystick.trail.walking import Walk
@@ -65,20 +67,32 @@ class Report(NamedTuple):
 
 
 def verify_log(
-    trail: Trail, log: LogName, against: bytes | None = None, progress: Callable[[int], None] = lambda _: None
+    trail: Trail,
+    log: LogName,
+    against: bytes | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+    *,
+    key: bytes | None = None,
 ) -> Report:
-    """Recompute one log. ``against`` is a signed checkpoint from elsewhere, taken instead of the one kept outside.
+    """Recompute one log. ``against`` is a signed checkpoint from elsewhere, which it is held against beside what is kept outside.
 
+    ``key`` is the public key (32 bytes) that ``against`` was signed with; without it, the one that is kept of the trail.
     ``progress`` is called with the number of entries read, every thousand.
+
+    Raises:
+        MachineError: there is no key to check the signature of ``against`` with.
     """
     with trail.reading(log, checked=False) as rows:
         checking = _beside(partial(trail.store.check, log))
         whole = Whole(rows, log)
-        heads = known_heads(trail, whole.identify(_ids(trail)), log, against)
+        trail_id = whole.identify(_ids(trail))
+        heads = known_heads(trail, trail_id, log)
+        if against is not None:
+            heads.insert(0, _signed_head(against, trail_id, log, checking_key(trail, trail_id, key)))
         whole.walk.wanted = frozenset(head.size for head in heads if isinstance(head, KnownHead))
         whole.all(trail.store, progress)
         whole.sealed(trail.outside, heads)
-        state, why = compare(heads, whole)
+        state, why = compare(heads, whole, given=against is not None)
         whole.in_place(trail)
     if why:
         whole.walk.found(whole.walk.size if state in ("truncated", "older_copy") else -1, why)
@@ -137,7 +151,9 @@ class Whole:
         self.finishes(self.nodes, "subtrees")
         if apart is None:
             self.finishes(self.views, "views")
+        self.finishes(self.epochs, "epochs")
         self.finishes(self.archive, "archive")
+        self.finishes(self.blocks, "blocks")
 
     def _apart(self, store: Store, progress: Callable[[int], None]) -> Walk | None:
         """What several processes make of a long log: None where they find anything, or cannot be had."""
@@ -166,12 +182,18 @@ class Whole:
 
     def _identify(self) -> None:
         self.trail = self.walk.trail = self.rows.meta("trail")
-        if self.rows.meta("log") not in ("", self.log):
-            self.walk.found(-1, f"the file says that it holds another log ({self.rows.meta('log')!r})")
+        facts = self.rows.facts()
+        if facts and facts.get("log") != self.log:
+            self.walk.found(-1, f"the file says that it holds another log ({facts.get('log', '')!r})")
+        for key, value in facts.items():
+            if not is_noted(key, value):
+                self.walk.found(-1, f"{value[:80]!r} is noted of the log as its {key[:80]!r}, which no version does")
 
     def erasures(self) -> None:
         """What is missing was erased, and what was erased is missing (ERASE.1)."""
         walk = self.walk
+        if (walk.erased or walk.erased_events) and not has_tombstones(self.rows):
+            walk.found(-1, "something was erased, and the log does not note that: it could come in again")
         for seq, names in sorted(walk.missing.items()):
             for name in sorted(names - walk.erased.get(seq, set())):
                 walk.found(seq, f"part {name!r} is missing and no entry says that it was erased")
@@ -195,10 +217,9 @@ class Whole:
         for level, n, digest in self.walk.frontier.completed:
             if self.rows.nodes(level, n, n + 1) != [digest]:
                 self.walk.found(-1, f"subtree {n} of level {level} is not the one that the entries make")
-        for level in range(1, 8):
-            due = self.walk.size >> (8 * level)
-            if self.rows.nodes(level, due, 2**62):
-                self.walk.found(-1, f"there are more subtrees of level {level} than the entries make")
+        due = sum(self.walk.size >> (8 * level) for level in range(1, 8))
+        if (kept := self.rows.count_nodes()) != due:
+            self.walk.found(-1, f"there are {kept} subtrees, and the entries make {due}")
 
     def views(self) -> None:
         """The views against the fold; no row is due to an entry that is not there."""
@@ -211,7 +232,10 @@ class Whole:
         for view, bucket in sorted(self.sums.differ(kept).items()):
             apart = first_difference(self._folded(view, bucket), self._kept(view, bucket))
             self.walk.found(-1 if apart is None else apart, f"view {view!r} is not what the entries say")
-        if [row[0] for row in self.rows.rows("epoch")] != list(range(1, self.walk.epochs + 1)):
+
+    def epochs(self) -> None:
+        """The numbers of epochs, which no entry states."""
+        if any(row[0] != n for n, row in enumerate(self.rows.rows("epoch"), 1)):
             self.walk.found(-1, "view 'epoch' is not numbered in order")
 
     def _folded(self, view: str, bucket: int) -> Iterator[Tagged]:
@@ -220,7 +244,7 @@ class Whole:
         made: Effects = []
         again.effects = made.extend
         again.walk((bucket + 1) * BUCKET)
-        return (row for row in of_effects(made) if row[1] == view)
+        return (row for row in of_effects(made, self.rows.made) if row[1] == view)
 
     def _kept(self, view: str, bucket: int) -> Iterator[Tagged]:
         source = {"ending": ("link", "name")}.get(view, (view,))
@@ -273,6 +297,18 @@ class Whole:
         for session, seqs in observed.items():
             self._not_there(session, self._committed(seqs))
 
+    def blocks(self) -> None:
+        """No block that holds anything but the records of its session's events."""
+        uses = self.rows.block_uses()
+        block, session, size = next(uses, _NO_MORE)
+        for each in self.rows.blocks():
+            while (block, session) < each[:2]:
+                block, session, size = next(uses, _NO_MORE)
+            if (block, session) != each[:2]:
+                self.walk.found(-1, f"no event of session {each.session} stands in archive block {each.block}")
+            elif unpacked_size(each.data) != size:
+                self.walk.found(-1, f"archive block {each.block} holds something else than the records of events")
+
     def _not_there(self, session: int, committed: dict[int, tuple[int, bytes]]) -> None:
         for n, (seq, _) in committed.items():
             self.walk.found(seq, f"archived event {n} of session {session} is missing")
@@ -299,21 +335,38 @@ class Whole:
         return passed.root() if passed else None
 
 
+_NO_MORE = (2**63, 0, 0)
+"""A use of a block, after the last."""
+
+
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def known_heads(trail: Trail, trail_id: str, log: LogName, against: bytes | None) -> list[KnownHead | str]:
-    """What is known from elsewhere: the head and the signed checkpoint kept outside, or the checkpoint handed in."""
+def known_heads(trail: Trail, trail_id: str, log: LogName) -> list[KnownHead | str]:
+    """What is known from elsewhere: the head and the signed checkpoint kept outside."""
     public = trail.outside.public_key(trail_id) if trail_id else None
-    if against is not None:
-        return [_signed_head(against, trail_id, log, public)]
     known: list[KnownHead | str] = []
     if (head := trail.outside.read_head(trail_id, log)) is not None:
         known.append(head)
     if (note := trail.outside.read_checkpoint(trail_id, log)) is not None:
         known.append(_signed_head(note, trail_id, log, public))
     return known
+
+
+def checking_key(trail: Trail, trail_id: str, given: bytes | None = None) -> bytes:
+    """The public key, 32 bytes, that a checkpoint from elsewhere is checked with: the one ``given``, or the trail's own.
+
+    Raises:
+        MachineError: neither is there.
+    """
+    public = given or trail.outside.public_key(trail_id)
+    if public is None:
+        raise MachineError(
+            f"{trail.outside.location}: the key of trail {trail_id} is not there, so nobody can tell who signed the checkpoint;"
+            " give its public key with --key, as `tally checkpoint --key` prints it where the key is"
+        )
+    return public
 
 
 def _signed_head(data: bytes, trail_id: str, log: LogName, public: bytes | None) -> KnownHead | str:
@@ -328,8 +381,11 @@ def _signed_head(data: bytes, trail_id: str, log: LogName, public: bytes | None)
     return KnownHead(note.checkpoint.size, note.checkpoint.root)
 
 
-def compare(known: list[KnownHead | str], whole: Whole) -> tuple[str, str]:
-    """(state, what is wrong) of the log against the heads known from elsewhere; the worst of them counts."""
+def compare(known: list[KnownHead | str], whole: Whole, *, given: bool = False) -> tuple[str, str]:
+    """(state, what is wrong) of the log against the heads known from elsewhere: the first that does not hold counts.
+
+    Where all hold the state is that of the first, where it was handed in (``given``), or else of the one that says most.
+    """
     state = "none"
     for head in known:
         if isinstance(head, str):
@@ -347,7 +403,7 @@ def compare(known: list[KnownHead | str], whole: Whole) -> tuple[str, str]:
                 else "its first entries are not the ones written down"
             )
             return "forked", f"forked: {same} ({head.size} entries)"
-        if state != "matches":
+        if state == "none" or (state == "grown" and not given):
             state = "matches" if head.size == whole.walk.size else "grown"
     return state, ""
 

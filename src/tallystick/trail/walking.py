@@ -94,7 +94,7 @@ class Walk:
         """Parts that entries walked over say were erased."""
         self.erased_events: set[tuple[int, int]] = set()
         self.nodes: list[tuple[int, int, bytes]] = []
-        self.effects: Callable[[Effects], None] = lambda made: sums.add(of_effects(made))
+        self.effects: Callable[[Effects], None] = lambda made: sums.add(of_effects(made, rows.made))
         self._held = AsHeldBefore(rows)
 
     def found(self, seq: int, what: str) -> None:

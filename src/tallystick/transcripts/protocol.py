@@ -8,8 +8,8 @@ at any record boundary and resumed later from ``position`` with ``calls`` handed
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from tallystick.model.evidence import Event, Problem, SessionFacts
 
@@ -26,6 +26,14 @@ class RawRecord(NamedTuple):
     """1-based."""
     offset: int
     data: bytes
+
+
+class FileState(NamedTuple):
+    """What tells whether something changed without reading it."""
+
+    size: int
+    mtime_ns: int
+    inode: int
 
 
 class PendingCall(NamedTuple):
@@ -68,7 +76,8 @@ class Adapter(Protocol):
     name: str
     """``claude-code``, ``codex`` …"""
     framing: str
-    """``lines`` (a record a physical line) or ``document`` (the file is one record; its messages are counted)."""
+    """``lines`` (a record a physical line), ``document`` (the file is one record; its messages are counted) or ``gathered``
+    (see ``Gatherer``)."""
 
     def recognises(self, head: bytes, name: str) -> bool:
         """True when ``head`` (the first 64 KiB at most) is this harness's format. Content decides; ``name`` (the file
@@ -78,4 +87,60 @@ class Adapter(Protocol):
     def reader(self, name: str, calls: dict[str, PendingCall] | None = None) -> Reader:
         """A new reader for the file called ``name`` (its last three path parts, ``/`` between), with the calls still
         open from an earlier read of it."""
+        ...
+
+
+class FileView(Protocol):
+    """What lies in folders, for a function that gathers sessions from there. Paths are absolute, as text, ``/`` between."""
+
+    def names(self, folder: str) -> list[str]:
+        """Names in a folder, in order; of folders with a ``/`` behind. Empty where there is no such folder."""
+        ...
+
+    def state(self, path: str) -> FileState | None:
+        """None where there is no such file. Of a database with its log beside it: of both together."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """All of a file.
+
+        Raises:
+            UsageError: it cannot be read; the message names it.
+        """
+        ...
+
+    def rows(self, path: str, sql: str, bound: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
+        """The rows that a SELECT finds in an SQLite database, which is never written to. All questions to one database see it
+        as it was at the first.
+
+        Raises:
+            UsageError: it is locked, damaged, or has no such table or column; the message names it.
+        """
+        ...
+
+
+class Member(NamedTuple):
+    """One session of a file that holds several, or that lies in several files."""
+
+    name: str
+    """What the session is called in its place: ``place#name`` names it. No ``/`` in it but between what are folders."""
+    state: FileState
+    """Whatever tells whether it changed: of a row of a database, when it was changed and how many messages it has."""
+    load: Callable[[], bytes]
+    """The session as one document, which the adapter's reader reads: the same session, the same bytes."""
+
+
+@runtime_checkable
+class Gatherer(Adapter, Protocol):
+    """An ``Adapter`` of framing ``gathered``: its sessions are no files of their own.
+
+    Either one file holds several (a database, an export, a history of all runs), or one session lies in several files.
+    """
+
+    def anchor(self, path: str) -> str:
+        """The file or folder that the sessions of a recognised file are gathered from: the same for all files of it."""
+        ...
+
+    def gather(self, view: FileView, anchor: str) -> Iterator[Member]:
+        """The sessions in that place, in an order that does not change while nothing is added."""
         ...

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from tallystick.beliefs import facets_of
+from tallystick.beliefs import Link, facets_of
 from tallystick.briefing import shown
 from tallystick.errors import NeedsPersonsKey, UndoRefused, UnknownId, UsageError
 from tallystick.log.canonical import entry_from_bytes
@@ -19,6 +19,7 @@ from tallystick.trail import Appender, Trail
 from tallystick.trail.erased import has_tombstones
 from tallystick.workflows.attributes import revising
 from tallystick.workflows.corrections import affected_by, mark_corrected
+from tallystick.workflows.identities import parted_links
 from tallystick.workflows.reconciling import FORGOTTEN, keys_of, text_key
 from tallystick.workflows.tombstones import Tombstones
 from tallystick.workflows.typed import fit
@@ -232,7 +233,10 @@ def _undo_judged(appender: Appender, judged: Entry, because: str) -> Amended:
 
 
 def _undo_made(appender: Appender, made: Entry, because: str) -> Amended:
-    """What the entry made ends: a link, two holders that were one, an attribute that was registered."""
+    """What the entry made ends: a link, two holders that were one, an attribute that was registered.
+
+    With holders that are parted, the links that say that a claim of one contradicts one of the other end too.
+    """
     found = appender.rows.made(made.seq)
     if not found:
         raise UsageError(f"entry {made.seq} is {made.kind!r}, and made nothing that could end: nothing to take back")
@@ -240,7 +244,11 @@ def _undo_made(appender: Appender, made: Entry, because: str) -> Amended:
     if ended:
         note = f"what entry {made.seq} made has ended already, at {ended[0]}; nothing was added"
         return Amended(made.seq, (), ended[0], note, parted=True)
-    seq = appender.add(EntryKind.UNDONE, {"because": fit(because).encode()}, refs=[made.seq])
+    parts = {"because": fit(because).encode()}
+    seq = appender.add(EntryKind.UNDONE, parts, refs=[made.seq])
+    if any(isinstance(row, Link) and row.kind == "same_as" for row in found):
+        for link in parted_links(appender.rows, seq):
+            appender.add(EntryKind.UNDONE, parts, refs=[link])
     return Amended(made.seq, (), seq, parted=True)
 
 
@@ -260,7 +268,10 @@ def _refuse_forgotten(trail: Trail, rows: Reading, claim: int, text: str) -> Non
     if row is None or not has_tombstones(rows):
         return
     same = rows.same(digest(text_key(row.holder, row.kind, text)))
-    if Tombstones(rows, digest).has_text(text) or (same is not None and rows.text(same) is None):
+    tombstones = Tombstones(rows, digest)
+    name = next((each.name for each in rows.names("holder") if each.id == row.holder), "")
+    by_name = same is None and tombstones.claim(name, row.kind, text, ()) >= 0
+    if tombstones.has_text(text) or by_name or (same is not None and rows.text(same) is None):
         raise UsageError(FORGOTTEN)
 
 

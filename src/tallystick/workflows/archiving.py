@@ -41,16 +41,16 @@ class SessionArchive:
         known = self._known_events(rows, session)
         archive = ArchiveReader(rows)
         packer = Packer(session=session, first=len(known), block=rows.next_block(), salts=appender.salt)
-        places = rows.archived([event for event, _ in events])
-        fresh: dict[str, Event] = {}
         tombstones = Tombstones(rows, self._digest)
+        places = tombstones.archived([event for event, _ in events])
+        fresh: dict[str, Event] = {}
         for event, content in events:
             if tombstones and tombstones.has_event(event, content):
-                self._skip(event, known)
+                self._skip(places[event].event if event in places else event, known)
                 continue
-            place = self._place(event, content, rows, archive, places, fresh)
+            place = self._place(event, content, tombstones, archive, places, fresh)
             if place in places and is_erased(places[place]):
-                self._skip(place, known)
+                self._skip(places[place].event, known)
                 continue
             if place in known:
                 self.counts["events_known"] += place not in self._met
@@ -93,7 +93,7 @@ class SessionArchive:
         self,
         event: str,
         content: Event,
-        rows: Writing,
+        tombstones: Tombstones,
         archive: ArchiveReader,
         places: dict[str, ArchivedEvent],
         fresh: dict[str, Event],
@@ -105,7 +105,7 @@ class SessionArchive:
                 break
             version += 1
             place = version_id(event, version)
-            places.update(rows.archived([place]))
+            places.update(tombstones.archived([place]))
         if place != event:
             self.renamed[event] = place
         return place

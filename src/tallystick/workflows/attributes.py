@@ -2,12 +2,12 @@
 
 A claim says what it is ``about``: subject, attribute, value. Where the pair of subject and attribute is registered, a claim with
 another value for the same time gives way to the one that was said later, and keeps what the later one does not cover. Where it
-is not, both stand.
+is not, both stand. Holders that are one when something is said are one here too; the claims stay in the memory they were said in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from tallystick.beliefs import ClaimRow, Name, Version, object_of, without
@@ -19,10 +19,14 @@ from tallystick.model.origin import Origin
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME, UNKNOWN_VALID_TIME, Instant, Interval, ValidTime
 from tallystick.store.protocol import Reading, covers
 from tallystick.trail import Trail
+from tallystick.trail.points import Point, point
+from tallystick.workflows.scoping import same_as
 from tallystick.workflows.typed import fit
 
 ANY = ""
 """Of a registration: whatever the subject is."""
+UNREADABLE = "\0"
+"""Of a registration: a subject that was erased or cannot be read, which no claim is about."""
 
 
 class Registered(NamedTuple):
@@ -59,9 +63,30 @@ def register(trail: Trail, subject: str, attribute: str, because: str) -> Regist
     return Registered(seq, subject, attribute, END_OF_TIME, conflicts)
 
 
-def registered(rows: Reading) -> list[Registered]:
-    """Every registration, ended ones too, in order."""
-    return [Registered(name.seq, _subject(name), name.name, name.tx_to) for name in rows.names("attribute")]
+def registered(rows: Reading, as_of: int = END_OF_TIME) -> list[Registered]:
+    """Every registration that had been made by a point, those that had ended too, in order."""
+    return [
+        Registered(name.seq, subject_of(name), name.name, name.tx_to if name.tx_to <= as_of else END_OF_TIME)
+        for name in rows.names("attribute")
+        if name.seq <= as_of
+    ]
+
+
+def registered_at(trail: Trail, as_of: str | None) -> tuple[Point, list[Registered]]:
+    """The point that ``as_of`` names, and what ``registered`` gives at it.
+
+    Raises:
+        UsageError, BadTime: see ``trail.points.point``.
+    """
+    with trail.reading() as rows:
+        at = point(trail, rows, as_of)
+        return at, registered(rows, at.seq)
+
+
+def subject_of(registration: Name) -> str:
+    """Of a registration, ``ANY`` where it is any; of one that was erased or cannot be read, what no claim is about."""
+    said = object_of(registration.facts.encode()).get("subject")
+    return said if isinstance(said, str) else UNREADABLE
 
 
 def one_valued(rows: Reading) -> frozenset[tuple[str, str]]:
@@ -93,7 +118,8 @@ _Held = tuple[ClaimRow, Version]
 
 
 def superseding(rows: Reading, holder: str, candidate: Candidate, at: Instant) -> Superseding:
-    """What a claim about a registered attribute takes the place of in the memory of ``holder``; ``at`` is now.
+    """What a claim about a registered attribute takes the place of in the memory of ``holder``, and of those who are one with
+    it now; ``at`` is now.
 
     It holds as stated, or since it was said; with no end, until the next value begins, so that what is older than a claim
     that stands gets the time until then and takes nothing away, in whatever order the two arrive (TIME.6).
@@ -103,7 +129,7 @@ def superseding(rows: Reading, holder: str, candidate: Candidate, at: Instant) -
     others = [each for each in held if each[0].value != value]
     said = at if candidate.said_at is None else candidate.said_at
     valid = _placed(rows, candidate.valid, said, others)
-    mine = [(row, version) for row, version in held if row.value == value]
+    mine = [(row, version) for row, version in held if row.value == value and row.holder == holder]
     left = valid.intervals
     for _, version in mine:
         left = without(left, version.valid)
@@ -173,40 +199,62 @@ def _said(rows: Reading, seq: int, said_at: Instant) -> Instant:
 
 
 def _held(rows: Reading, holder: str, subject: str, attribute: str) -> list[_Held]:
-    found = []
-    for row in rows.about(holder, subject, attribute):
-        version = rows.open_version(row.claim)
-        if version is not None:
-            found.append((row, version))
-    return found
+    """What is held of an attribute by a holder, or by one who is one with it now; in order of claim."""
+    together = same_as(rows, [holder], rows.head().size)
+    claims = sorted(row for each in together for row in rows.about(each, subject, attribute))
+    return [(row, version) for row in claims if (version := rows.open_version(row.claim)) is not None]
 
 
 def _meet(one: Collection[Interval], other: Collection[Interval]) -> bool:
     return any(a.start < b.end and b.start < a.end for a in one for b in other)
 
 
+def differing(rows: Reading, one: Collection[str], other: Collection[str]) -> list[tuple[int, int]]:
+    """(older, newer) held claims, the first said before the second, one of each side's holders, that differ about a
+    registered attribute of one subject at one time."""
+    known = one_valued(rows)
+    held = _held_by(rows, {*one, *other}, lambda row: is_one_valued(known, row.subject, row.attribute)) if known else []
+    return sorted(
+        (first.claim, second.claim)
+        for mine in held
+        for its in held
+        if mine[0].holder in one and its[0].holder in other and _differ(mine, its)
+        for first, second in [
+            sorted((mine[0], its[0]), key=lambda row: (_said(rows, row.claim, row.said_at), row.claim))
+        ]
+    )
+
+
+def _held_by(rows: Reading, holders: Collection[str] | None, wanted: Callable[[ClaimRow], bool]) -> list[_Held]:
+    claims = map(ClaimRow._make, rows.rows("claim"))
+    mine = [row for row in claims if (holders is None or row.holder in holders) and wanted(row)]
+    return [(row, version) for row in mine if (version := rows.open_version(row.claim)) is not None]
+
+
+def _differ(one: _Held, other: _Held) -> bool:
+    """Whether two claims give one attribute of one subject two values at one time."""
+    (row, version), (its, then) = one, other
+    is_of_one = (row.subject, row.attribute) == (its.subject, its.attribute)
+    return is_of_one and row.value != its.value and _meet(version.valid, then.valid)
+
+
 def _conflicts(rows: Reading, subject: str, attribute: str) -> list[tuple[int, ...]]:
-    """Groups of held claims of one holder and subject that differ about one time."""
-    held: dict[tuple[str, str], list[tuple[ClaimRow, Version]]] = {}
-    for each in rows.rows("claim"):
-        row = ClaimRow._make(each)
-        if row.attribute == attribute and row.subject and subject in (ANY, row.subject):
-            version = rows.open_version(row.claim)
-            if version is not None:
-                held.setdefault((row.holder, row.subject), []).append((row, version))
+    """Groups of held claims of one holder, or of some who are one now, and of one subject that differ about one time."""
+    now = rows.head().size
+    held: dict[tuple[str, str], list[_Held]] = {}
+    first: dict[str, str] = {}
+    for each in _held_by(
+        rows, None, lambda row: row.attribute == attribute and bool(row.subject) and subject in (ANY, row.subject)
+    ):
+        holder = each[0].holder
+        if holder not in first:
+            first[holder] = min(same_as(rows, [holder], now))
+        held.setdefault((first[holder], each[0].subject), []).append(each)
     found = []
     for group in held.values():
-        differing = sorted(
-            {
-                claim.claim
-                for row, version in group
-                for other, its in group
-                if row.value != other.value and _meet(version.valid, its.valid)
-                for claim in (row, other)
-            }
-        )
-        if differing:
-            found.append(tuple(differing))
+        apart = tuple(sorted({one[0].claim for one in group for other in group if _differ(one, other)}))
+        if apart:
+            found.append(apart)
     return found
 
 

@@ -17,6 +17,7 @@ from tallystick.log.strict_json import json_value
 from tallystick.model.entry import Entry, EntryKind, LogName
 from tallystick.store.protocol import Reading
 from tallystick.trail import Appender, Trail
+from tallystick.trail.facts import CORRECTED_TO
 from tallystick.trail.intact import intact_parts
 from tallystick.workflows.contexts import entry_at, given_to, shown_as_of
 
@@ -24,8 +25,6 @@ CORRECTION, CHANGE, RETRACTED, ERASED, UNDONE = "correction", "change", "retract
 KINDS = (CORRECTION, CHANGE, RETRACTED, ERASED, UNDONE)
 """How a claim stopped being what an answer cited."""
 _CLOSING = frozenset({EntryKind.REVISED, EntryKind.RETRACTED, EntryKind.UNDONE, EntryKind.ERASED})
-_LOOKED_TO = "corrected_to"
-"""A fact about the access log: the entry of the memory log up to which everything is marked. Losing it costs time."""
 _NOTED_EACH = 5000
 """Entries of the memory log that may be looked at again, rather than write down each time how far one came."""
 
@@ -174,14 +173,14 @@ def _mark_due(trail: Trail) -> list[Mark]:
         made = _unmarked(rows, appender.rows, _looked_to(appender.rows, rows))
         for each in made:
             mark(appender, each)
-        appender.rows.set_meta(_LOOKED_TO, str(rows.head().size - 1))
+        appender.rows.set_meta(CORRECTED_TO, str(rows.head().size - 1))
     if made:
         trail.seal(LogName.ACCESS)
     return made
 
 
 def _looked_to(shown: Reading, rows: Reading) -> int:
-    noted = shown.meta(_LOOKED_TO)
+    noted = shown.meta(CORRECTED_TO)
     looked = int(noted) if noted.isascii() and noted.isdecimal() and len(noted) < 17 else -1
     return looked if looked < rows.head().size else -1  # Else an older copy of the memory log was put back since.
 

@@ -21,7 +21,7 @@ from tallystick.store.protocol import Reading
 from tallystick.trail import Appender, Trail
 from tallystick.trail.archive import is_erased
 from tallystick.trail.erased import is_unscrubbed
-from tallystick.trail.erasing import Erasure, erase, scrub
+from tallystick.trail.erasing import Erasure, erase, leave_known, scrub
 from tallystick.workflows.corrections import mark_corrected
 from tallystick.workflows.exports import Sought, drop_exports_named, known_exports
 from tallystick.workflows.occurrences import Needles, forms_of
@@ -37,18 +37,14 @@ from tallystick.workflows.places import (
     transcripts,
 )
 from tallystick.workflows.selecting import (
-    TELLING,
     Kept,
     Selected,
-    evidence_that_stays,
-    parts_in_answers,
-    same_words,
     select_claims,
     select_holder,
     select_session,
     select_text,
-    shown_forms,
 )
+from tallystick.workflows.staying import Wording, evidence_that_stays, parts_in_answers, same_words
 from tallystick.workflows.typed import fit
 
 OTHER_LOGS = (LogName.ACCESS, LogName.LEDGER)
@@ -154,10 +150,12 @@ class _Act:
         self.needles = Needles(())
         self.touched: set[LogName] = set()
         self._select(selector)
-        self.in_answers = Needles([*self.needles.texts, *_telling([*self.needles.texts, *self.selected.words])])
-        self.stays = [*self.selected.kept, *evidence_that_stays(self.selected)]
-        if not self.needles:
-            self.stays += same_words(self.selected)
+        self.wording = Wording(self.selected, self.needles)
+        self.stays = [
+            *self.selected.kept,
+            *evidence_that_stays(self.selected),
+            *same_words(self.selected, self.wording),
+        ]
 
     def _select(self, selector: Selector) -> None:
         rows, selected = self.rows, self.selected
@@ -183,7 +181,7 @@ class _Act:
 
     def answers(self, rows: Reading) -> tuple[dict[int, set[str]], list[Kept]]:
         """What another log says of it."""
-        return parts_in_answers(rows, self.selected.claims, self.in_answers)
+        return parts_in_answers(rows, self.selected.claims, self.wording)
 
     def erase_answers(self, because: str) -> list[tuple[str, tuple[int, ...]]]:
         """Erase it from the other logs; gives the entries that say so, by log."""
@@ -251,11 +249,6 @@ class _Act:
 _VIEWED = frozenset({"facets", "valid", "actor", "attribute", "holder", "session"})
 
 
-def _telling(texts: Iterable[str]) -> list[str]:
-    """Texts as they are kept and as they are shown, where they are long enough to tell."""
-    return [form for text in texts for form in shown_forms(text) if len(form) >= TELLING]
-
-
 def _place(place: str, state: str, count: int) -> Place:
     return Place(place, state if count else NOT_FOUND, count)
 
@@ -271,8 +264,8 @@ def _digests(count: int, *, dry_run: bool) -> Place:
 def _erase(appender: Appender, act: _Act, because: str, answers: list[tuple[str, tuple[int, ...]]]) -> int:
     erasure, known = act.selected.erasure, act.selected.known
     if erasure.is_empty:
-        for session in erasure.sources:
-            appender.rows.forget_sources(session)
+        if known or erasure.sources or erasure.ids:
+            leave_known(appender.rows, erasure, known)
         return -1
     act.touched.add(LogName.MEMORY)
     return erase(appender, erasure, because, xrefs=answers, known=known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,22 +20,25 @@ from tallystick.store.protocol import Reading, SourceRow
 from tallystick.trail import Appender, Trail
 from tallystick.trail.archive import ArchiveReader, event_id
 from tallystick.trail.erased import was_erased
-from tallystick.transcripts.protocol import Adapter, PendingCall, Reader
+from tallystick.transcripts.protocol import Adapter, Gatherer, Reader
 from tallystick.transcripts.sources import (
-    FileState,
+    ENDINGS,
+    Source,
     Unreadable,
     adapter_for,
-    digest_of,
     found_files,
+    members_of,
     records_of,
     shown_path,
-    state_of,
+    source_of,
 )
+from tallystick.transcripts.view import DiskView
 from tallystick.workflows.archiving import SessionArchive
 from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote, renamed
 from tallystick.workflows.corrections import mark_corrected
 from tallystick.workflows.observing import Observation
 from tallystick.workflows.reconciling import Holders, Reconciler
+from tallystick.workflows.resuming import ANEW, Start, calls_kept, note_place, where_to_start
 from tallystick.workflows.tombstones import Tombstones
 
 SLICE_BYTES = 8 * 1024 * 1024
@@ -88,6 +91,8 @@ class IngestReport:
         self.refused: list[Unreadable] = []
         """Paths that the caller named and that gave nothing."""
         self.counts: Counter[str] = Counter()
+        self.gathered: set[Path] = set()
+        """Files and folders that sessions were gathered from: the other files in them are not looked at."""
 
     @property
     def claims(self) -> int:
@@ -124,32 +129,68 @@ def ingest(trail: Trail, paths: Sequence[Path], tools: Tools) -> IngestReport:
 
 def _file(trail: Trail, path: Path, tools: Tools, report: IngestReport, *, asked: bool) -> bool:
     """Read one file; True when anything was written."""
+    if not report.gathered.isdisjoint((path, *path.parents)):
+        return False
+    wrote = False
     try:
-        state = state_of(path)
-        if tools.since is not None and state.mtime_ns // 1000 < tools.since:
+        source = source_of(path)
+        if tools.since is not None and source.state.mtime_ns // 1000 < tools.since:
             report.counts["files_before_since"] += 1
             return False
-        start = _where_to_start(trail, path, state, tools, report)
+        start = where_to_start(trail, source, report.counts, thorough=tools.thorough)
         if start is None:
             report.skipped_unchanged += 1
             return False
         adapter = adapter_for(path, tools.adapters)
-        if adapter.framing == "document":
-            start = start._replace(offset=0, line=1, calls={})
-        read = _SourceRead(trail, path, state, adapter, tools, report, start)
-        read.run()
+        if isinstance(adapter, Gatherer):
+            wrote = _members(trail, path, adapter, tools, report)
+        else:
+            if adapter.framing == "document":
+                start = ANEW._replace(session=start.session)
+            read = _SourceRead(trail, source, adapter, tools, report, start)
+            read.run()
+            wrote = read.wrote
     except NotATranscript as error:
         report.counts["files_not_transcripts"] += 1
-        _refuse(report, path, str(error), asked=asked)
-        return False
+        if asked or path.name.endswith(ENDINGS):
+            _refuse(report, path, str(error), asked=asked)
+        return wrote
     except UsageError as error:
         _refuse(report, path, str(error), asked=True)
-        return False
+        return wrote
     except (OSError, UnicodeError) as error:
         _refuse(report, path, getattr(error, "strerror", None) or str(error), asked=asked)
-        return False
-    tools.progress(shown_path(Path(path.name)), state.size)
-    return read.wrote
+        return wrote
+    tools.progress(shown_path(Path(path.name)), source.state.size)
+    return wrote
+
+
+def _members(trail: Trail, path: Path, adapter: Gatherer, tools: Tools, report: IngestReport) -> bool:
+    """Read every session that is gathered from where a file lies; True when anything was written.
+
+    One that cannot be read is a problem and the others are read; of the place it is noted that it was read when all were.
+    """
+    wrote = failed = False
+    anchor = Path(adapter.anchor(path.as_posix()))
+    report.gathered.add(anchor)
+    with DiskView() as view:
+        state = view.state(str(anchor))
+        for source in members_of(adapter, view, path):
+            start = where_to_start(trail, source, report.counts, thorough=tools.thorough)
+            if start is None:
+                report.skipped_unchanged += 1
+                continue
+            read = _SourceRead(trail, source, adapter, tools, report, ANEW._replace(session=start.session))
+            try:
+                read.run()
+            except (OSError, UnicodeError, UsageError) as error:
+                report.problems.append(IngestProblem(source.shown, 0, str(error)))
+                failed = True
+            wrote |= read.wrote
+    if state is not None and anchor.is_file() and trail.id and not failed:
+        note_place(trail, shown_path(anchor), state)
+        wrote = True
+    return wrote
 
 
 def _refuse(report: IngestReport, path: Path, reason: str, *, asked: bool) -> None:
@@ -159,69 +200,30 @@ def _refuse(report: IngestReport, path: Path, reason: str, *, asked: bool) -> No
         report.refused.append(Unreadable(shown_path(path), reason, asked=True))
 
 
-class _Start(NamedTuple):
-    """Where reading a file begins, and what was noted of it."""
-
-    offset: int
-    line: int
-    calls: dict[str, PendingCall]
-    session: int
-    """-1 where the file was never read."""
-
-
-_ANEW = _Start(0, 1, {}, -1)
-
-
-def _where_to_start(trail: Trail, path: Path, state: FileState, tools: Tools, report: IngestReport) -> _Start | None:
-    """None for an unchanged file (EVID.4). A grown one goes on after a look that what was read is still there."""
-    if not trail.id:
-        return _ANEW
-
-    def digest(data: bytes) -> bytes:
-        return trail.outside.digest(trail.id, data)
-
-    with trail.reading() as rows:
-        noted = rows.source(Tombstones(rows, digest).noted_as(shown_path(path)))
-    if noted is None:
-        return _ANEW
-    same_state = (noted.size, noted.mtime_ns, noted.inode) == state
-    if same_state and not tools.thorough:
-        return None
-    whole = state.size >= noted.offset and digest_of(path, noted.offset, digest) == noted.digest
-    if whole and same_state:
-        return None
-    if whole:
-        return _Start(noted.offset, noted.line, _calls_from(noted.calls), noted.session)
-    report.counts["files_rewritten"] += 1
-    return _ANEW
-
-
 class _SourceRead:
     """One reading of one file: events into slices, then the session's claims with the last slice."""
 
     def __init__(
         self,
         trail: Trail,
-        path: Path,
-        state: FileState,
+        source: Source,
         adapter: Adapter,
         tools: Tools,
         report: IngestReport,
-        start: _Start,
+        start: Start,
     ) -> None:
         self._trail = trail
-        self._path = path
-        self._state = state
+        self._source = source
         self._adapter = adapter
         self._tools = tools
         self._report = report
         self._start = start
         self._session = start.session
-        self._reader: Reader = adapter.reader("/".join(path.parts[-3:]), start.calls)
+        self._reader: Reader = adapter.reader(source.name, start.calls)
         self._observation = Observation(tools.extractor())
         self._slice: list[tuple[str, Event]] = []
         self._slice_bytes = 0
-        self._noted_as = shown_path(path)
+        self._noted_as = source.shown
         self._waiting: list[tuple[Event, SessionFacts]] = []
         """Events that may have been forgotten, to be looked up together."""
         self._forgets = False
@@ -232,8 +234,8 @@ class _SourceRead:
                 tombstones = Tombstones(rows, self._digest)
                 self._forgets = bool(tombstones)
                 self._noted_as = tombstones.noted_as(self._noted_as)
-        source = "" if self._noted_as != shown_path(path) else redact(shown_path(path)).text
-        self._archive = SessionArchive(adapter.name, source, self._digest)
+        named = "" if self._noted_as != source.shown else redact(source.shown).text
+        self._archive = SessionArchive(adapter.name, named, self._digest)
         self._changed = False
         self.wrote = False
 
@@ -241,7 +243,7 @@ class _SourceRead:
         """Read to the end of what is there."""
         if self._start.offset:
             self._replay_archive()
-        with self._path.open("rb") as stream:
+        with self._source.opened() as stream:
             records = records_of(self._adapter, stream, self._start.offset, self._start.line)
             for event in self._reader.read(records):
                 self._take(event)
@@ -303,7 +305,7 @@ class _SourceRead:
 
     def _find_session(self, appender: Appender) -> int:
         facts = self._reader.facts
-        native = facts.native_id or self._path.stem
+        native = facts.native_id or self._source.stem
         if self._session < 0:
             self._session = self._known_session(appender.rows)
         if self._session < 0:
@@ -329,20 +331,20 @@ class _SourceRead:
 
     def _known_session(self, rows: Reading) -> int:
         facts = self._reader.facts
-        names = facts.harness, facts.native_id or self._path.stem, facts.thread
+        names = facts.harness, facts.native_id or self._source.stem, facts.thread
         found = session_seq(rows, *names)
         return found if found >= 0 else Tombstones(rows, self._digest).session(*names)
 
     def _account(self, unread: Sequence[object]) -> None:
         reader, report = self._reader, self._report
         report.files += 1
-        report.bytes += self._state.size - self._start.offset
+        report.bytes += self._source.state.size - self._start.offset
         report.counts["records"] += reader.records
         report.counts["records_with_events"] += reader.records_with_events
         report.counts.update(reader.counts)
         for problem in (*reader.problems, *unread):
             line, reason = getattr(problem, "line", 0), getattr(problem, "reason", str(problem))
-            report.problems.append(IngestProblem(shown_path(self._path), line, reason))
+            report.problems.append(IngestProblem(self._source.shown, line, reason))
         report.counts["records_unreadable"] += len(reader.problems)
         report.counts["lines_skipped"] += len(unread)
         if reader.records and not (self._observation.seen or self._forgotten):
@@ -350,7 +352,7 @@ class _SourceRead:
             unknown = sum(n for kind, n in reader.counts.items() if kind.startswith("record:unknown"))
             if not known or unknown:
                 reason = f"no events in {reader.records} records: the harness may have renamed them; nothing was kept"
-                report.problems.append(IngestProblem(shown_path(self._path), 0, reason))
+                report.problems.append(IngestProblem(self._source.shown, 0, reason))
 
     def _finish(self, position: tuple[int, int]) -> None:
         """The last slice, the claims and the note of how far the file was read, in one transaction."""
@@ -370,11 +372,11 @@ class _SourceRead:
                 SourceRow(
                     self._noted_as,
                     self._session,
-                    *self._state,
+                    *self._source.state,
                     offset,
                     line,
-                    digest_of(self._path, offset, digest),
-                    _calls_kept(self._reader.calls, self._forgotten_calls),
+                    self._source.digest(offset, digest),
+                    calls_kept(self._reader.calls, self._forgotten_calls),
                 )
             )
         self.wrote = True
@@ -446,26 +448,3 @@ def session_facts(name: Name) -> dict[str, str]:
 def _holder_of(rows: Reading, session: int) -> str:
     """The holder under which a session was introduced."""
     return next((entry_from_bytes(row.canon).holder for row in rows.entries(session, session + 1)), "")
-
-
-def _calls_kept(calls: dict[str, PendingCall], forgotten: Collection[str]) -> bytes:
-    """Open calls as they may be stored: no secrets in what is waiting for its result, and nothing that was forgotten."""
-    kept = {
-        name: [
-            redact(call.tool).text,
-            redact(call.command).text,
-            [redact(path).text for path in call.paths],
-            call.flags,
-        ]
-        for name, call in calls.items()
-        if name not in forgotten
-    }
-    return json.dumps(kept).encode()
-
-
-def _calls_from(data: bytes) -> dict[str, PendingCall]:
-    calls = json.loads(data)
-    return {
-        name: PendingCall(tool, command, tuple(paths), tuple(flags))
-        for name, (tool, command, paths, flags) in calls.items()
-    }

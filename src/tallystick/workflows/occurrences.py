@@ -22,6 +22,7 @@ from tallystick.workflows.typed import fit
 _MARKS = re.compile(re.escape(MARK) + r"[^\]]*\]")
 _TELLING = 8
 """Characters beside its marks from which a redacted form is looked for."""
+_IN_WORDS = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz")
 _FEW = 8
 """So many are looked for one by one, which is faster than all at once."""
 WITHOUT_WORDS = frozenset({"places", "pool", "point", "by", "manifest", "change", "withdrawn", "into"})
@@ -32,22 +33,25 @@ _ALL = frozenset({"session", "holder", "actor", "attribute", "source", "proposal
 
 
 class Needles:
-    """Texts to look for, byte for byte."""
+    """Texts to look for, byte for byte; and ``words``, that count only where no letter or digit goes on at either end."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], words: Iterable[str] = ()) -> None:
         self.texts = tuple(dict.fromkeys(text for text in texts if text))
-        plain = [_utf8(text) for text in self.texts]
-        written = [_utf8(form) for text in self.texts for form in _as_json_has_it(text)]
-        self._stand_in = _any_of(plain)
-        self._may_stand_in = _any_of([*plain, *written])
+        self.words = tuple(dict.fromkeys(word for word in words if word))
+        both = (*self.texts, *self.words)
+        written = [_utf8(form) for text in both for form in _as_json_has_it(text)]
+        self._stand_in = _any_of(map(_utf8, self.texts))
+        self._stand_alone_in = _any_alone(map(_utf8, self.words))
+        self._may_stand_in = _any_of([*map(_utf8, both), *written])
 
     def __bool__(self) -> bool:
         """Whether there is anything to look for."""
-        return bool(self.texts)
+        return bool(self.texts or self.words)
 
     def stand_in(self, text: str) -> bool:
         """Whether any stands in a text."""
-        return self._stand_in(_utf8(text))
+        data = _utf8(text)
+        return self._stand_in(data) or self._stand_alone_in(data)
 
     def may_stand_in(self, data: bytes) -> bool:
         """Whether bytes are worth a closer look: one stands in them, as it is or as JSON writes it."""
@@ -146,6 +150,24 @@ def _any_of(needles: Iterable[bytes]) -> Callable[[bytes], bool]:
         return lambda data: any(needle in data for needle in wanted)
     automaton = BytesAhoCorasick(wanted)
     return lambda data: bool(automaton.find_matches_as_indexes(data))
+
+
+def _any_alone(words: Iterable[bytes]) -> Callable[[bytes], bool]:
+    wanted = list(dict.fromkeys(words))
+    if not wanted:
+        return lambda _data: False
+    automaton = BytesAhoCorasick(wanted)
+
+    def any_alone(data: bytes) -> bool:
+        matches = automaton.find_matches_as_indexes(data, overlapping=True)
+        return any(not (_goes_on(data, start) or _goes_on(data, end)) for _, start, end in matches)
+
+    return any_alone
+
+
+def _goes_on(data: bytes, at: int) -> bool:
+    """Whether a word of ASCII goes on from one byte to the next; other scripts need no space between words."""
+    return 0 < at < len(data) and data[at - 1] in _IN_WORDS and data[at] in _IN_WORDS
 
 
 def _utf8(text: str) -> bytes:

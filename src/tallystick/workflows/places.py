@@ -35,12 +35,12 @@ class Place(NamedTuple):
 
 def stays(kept: Iterable[Kept]) -> list[Place]:
     """What stays, a line for each place and reason."""
-    groups: dict[tuple[str, str, bool], list[str]] = {}
+    groups: dict[tuple[str, str, str], list[str]] = {}
     for each in kept:
-        groups.setdefault((each.place, each.why, each.failed), []).append(each.where)
+        state = FOUND if each.failed else CANNOT_TELL if each.unread else KEPT
+        groups.setdefault((each.place, state, each.why), []).append(each.where)
     return [
-        Place(place, FOUND if failed else KEPT, len(where), why, tuple(where[:MOST_NAMED]))
-        for (place, why, failed), where in groups.items()
+        Place(place, state, len(where), why, tuple(where[:MOST_NAMED])) for (place, state, why), where in groups.items()
     ]
 
 

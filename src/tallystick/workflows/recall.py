@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from tallystick.briefing import shown as neutralised
 from tallystick.model.entry import EntryKind, LogName
-from tallystick.ranking import EACH, METHOD, Scored, candidates, query_tokens, score
+from tallystick.ranking import DEEPEST, EACH, METHOD, Scored, candidates, query_tokens, score
 from tallystick.store.protocol import Belief, Reading, Selection
 from tallystick.store.words import words
 from tallystick.trail import Trail
@@ -21,8 +22,10 @@ from tallystick.workflows.valid_times import precisions
 
 POOL = 200
 """Items of the first stage that a recall keeps on record."""
-LOOKED_UP = 300
+LOOKED_UP = 240
 """Matches that are looked up at once, to see which of them are held."""
+DEEPER = 8
+"""Times as many claims are looked at for a word where too few of them are held."""
 
 
 class Pool(NamedTuple):
@@ -31,6 +34,8 @@ class Pool(NamedTuple):
     scored: list[Scored]
     unread: int
     """Matches after these that were not looked up."""
+    whole: bool
+    """Whether all that match are counted in the two."""
 
 
 class Recalled(NamedTuple):
@@ -46,12 +51,19 @@ class Recalled(NamedTuple):
     """What was kept as shown; to be printed exactly so (ACCESS.3)."""
     precisions: Mapping[int, str | None] = {}
     """See ``replay.Replayed``."""
+    whole: bool = True
+    """Whether ``more`` is all of them; else there may be others among claims that are older than those looked at."""
+
+    @property
+    def left(self) -> str:
+        """How many more there are, for a reader."""
+        return f"{self.more} more" if self.whole else f"at least {self.more} more"
 
 
 def as_lines(found: Recalled) -> str:
     """A line for each item, with its id and words."""
     lines = [f"c{belief.row.claim} {neutralised(belief.text or '')}" for belief, _ in found.items]
-    return "".join(f"{line}\n" for line in [*lines, f"{found.more} more (r{found.recall})"])
+    return "".join(f"{line}\n" for line in [*lines, f"{found.left} (r{found.recall})"])
 
 
 def recall(
@@ -88,10 +100,12 @@ def recall(
         "more": max(0, len(pool.scored) - POOL) + pool.unread,
         "pool": pool.scored[:POOL],
         "surfaced": list(shown),
+        "whole": pool.whole,
     }
     parts = {"query": query.encode(), "pool": json.dumps(record, separators=(",", ":")).encode()}
     items = tuple((beliefs[claim], points) for claim, points in shown.items() if claim in beliefs)
-    found = Recalled(-1, at, items, len(pool.scored) - len(items) + pool.unread, precisions=exact)
+    more = len(pool.scored) - len(items) + pool.unread
+    found = Recalled(-1, at, items, more, precisions=exact, whole=pool.whole)
     with trail.writing(LogName.ACCESS) as appender:
         found = found._replace(recall=appender.add(EntryKind.RECALLED, parts))
         found = found._replace(shown=exactly(render(found)))
@@ -102,16 +116,24 @@ def recall(
 
 def _pool(rows: Reading, query: str, selection: Selection) -> Pool:
     """What is held at the point and matches, best first: ``POOL`` of it, or all where there is less."""
-    coverage = candidates(
-        query_tokens(query),
-        selection.as_of,
-        lambda tokens: rows.newest(tokens, selection, EACH),
-        lambda claims: {claim: frozenset(words(text)) for claim, text in rows.texts(claims).items()},
-    )
+    tokens = query_tokens(query)
     trust: dict[int, tuple[str, str]] = {}
-    waiting = list(coverage)
-    while waiting and len(trust) < POOL:
-        now, waiting = waiting[:LOOKED_UP], waiting[LOOKED_UP:]
-        held = rows.standings(selection._replace(claims=tuple(sorted(now))))
-        trust.update({each.claim: (each.derivation, each.outcome) for each in held})
-    return Pool(score(coverage, trust), len(waiting))
+    looked_up: set[int] = set()
+    each = EACH
+    while True:
+        found = candidates(
+            tokens,
+            selection.as_of,
+            partial(rows.newest, selection=selection, limit=each),
+            lambda claims: {claim: frozenset(words(text)) for claim, text in rows.texts(claims).items()},
+            each,
+        )
+        waiting = [claim for claim in found.coverage if claim not in looked_up]
+        while waiting and len(trust) < POOL:
+            now, waiting = waiting[:LOOKED_UP], waiting[LOOKED_UP:]
+            looked_up.update(now)
+            held = rows.standings(selection._replace(claims=tuple(sorted(now))))
+            trust.update({standing.claim: (standing.derivation, standing.outcome) for standing in held})
+        if found.whole or len(trust) >= POOL or each >= DEEPEST:
+            return Pool(score(found.coverage, trust), len(waiting), found.whole)
+        each *= DEEPER

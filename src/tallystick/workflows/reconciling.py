@@ -23,6 +23,7 @@ from tallystick.trail import Appender
 from tallystick.trail.erased import was_erased
 from tallystick.workflows.attributes import Superseding, is_one_valued, one_valued, superseding
 from tallystick.workflows.certifying import Certified, verdict_part, words_shown
+from tallystick.workflows.tombstones import Tombstones
 from tallystick.workflows.valid_times import valid_part
 
 JUDGED_AT_ONCE = 50
@@ -147,7 +148,20 @@ class Reconciler:
                 # The key only finds it; whether it says the same is for its own words to tell, while it has them.
                 elif each != key or text == certified.candidate.text:
                     known[key] = claim
+            claim = self._forgotten_by_name(rows, certified.candidate) if key not in known else -1
+            if claim >= 0:
+                self._forgotten.add(claim)
+                known[key] = claim
         return known
+
+    def _forgotten_by_name(self, rows: Reading, candidate: Candidate) -> int:
+        """A claim that was forgotten and said this, of a holder of the same name that is forgotten too; -1 for none."""
+        tombstones = Tombstones(rows, self._digest)
+        if not tombstones:
+            return -1
+        holder = self._holders.of(candidate)
+        name = next((each.name for each in rows.names("holder") if each.id == holder), "")
+        return tombstones.claim(name, candidate.kind, candidate.text, candidate.about)
 
     def assert_claim(
         self,

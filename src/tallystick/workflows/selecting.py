@@ -7,22 +7,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from tallystick.beliefs import facets_of
-from tallystick.briefing import shown
 from tallystick.log.canonical import entry_from_bytes
 from tallystick.log.strict_json import json_value
 from tallystick.model.entry import Entry, EntryKind
 from tallystick.model.evidence import Origin
 from tallystick.store.protocol import ArchivedEvent, PartRow, Reading
-from tallystick.trail.archive import ArchiveReader, event_from_record, is_erased, unpacked
+from tallystick.trail.archive import ArchiveReader, event_from_record, is_erased, names_itself, unpacked
 from tallystick.trail.erasing import Erasure, with_copies
 from tallystick.workflows.ingest import session_facts
-from tallystick.workflows.occurrences import WITHOUT_WORDS, Needles
+from tallystick.workflows.occurrences import Needles
 from tallystick.workflows.reconciling import about_key, text_key
-from tallystick.workflows.tombstones import Digest, moment_key, session_key, source_key, words_key
+from tallystick.workflows.tombstones import Digest, claim_keys, moment_key, nameless, session_key, source_key, words_key
 from tallystick.workflows.tombstones import text_key as forgotten_text_key
 
-TELLING = 16
-"""Characters from which words of a claim are looked for elsewhere: shorter ones stand everywhere."""
 OWN_PARTS = frozenset({"text", "quote", "facets", "because", "valid"})
 """Parts of an entry that opens a claim which say something of it."""
 _ABOUT = {
@@ -32,6 +29,11 @@ _ABOUT = {
     EntryKind.UNDONE: frozenset({"because"}),
 }
 """Parts that say something of a claim, by the kind of an entry that touched it."""
+_OF_HOLDER = {
+    "because": frozenset({EntryKind.LINKED, EntryKind.UNDONE}),
+    "proposal": frozenset({EntryKind.PROPOSED}),
+}
+"""Kinds of entries that say something of a holder, by the part that says it."""
 
 
 class Kept(NamedTuple):
@@ -43,6 +45,8 @@ class Kept(NamedTuple):
     why: str
     failed: bool = False
     """It was to go, and could not."""
+    unread: bool = False
+    """It could not be read, so nobody can tell."""
 
 
 class Selected:
@@ -53,6 +57,8 @@ class Selected:
         self.digest = digest
         self.parts: defaultdict[int, set[str]] = defaultdict(set)
         self.events: dict[int, set[int]] = {}
+        self.ids: dict[tuple[int, int], str] = {}
+        """What erased events go by, by session and number, whose ids were made of a name that goes."""
         self.sources: set[int] = set()
         self.sessions: set[int] = set()
         """Sessions that are forgotten as such."""
@@ -62,6 +68,9 @@ class Selected:
         """Claims that stay and lose what a forgotten session says of them."""
         self.words: list[str] = []
         """Texts and quotes that go with claims."""
+        self.names: list[str] = []
+        """Of holders that go."""
+        self.holders = {name.id: name.name for name in rows.names("holder")}
         self.kept: list[Kept] = []
         self.known: list[tuple[bytes, int]] = []
         """Keyed digests to recognise by what is erased."""
@@ -76,7 +85,7 @@ class Selected:
     def erasure(self) -> Erasure:
         """What is to be erased of the memory log."""
         parts = {seq: names for seq, names in self.parts.items() if names}
-        return Erasure(parts, {s: numbers for s, numbers in self.events.items() if numbers}, self.sources)
+        return Erasure(parts, {s: numbers for s, numbers in self.events.items() if numbers}, self.sources, self.ids)
 
     def take(self, seq: int, names: Collection[str], *, there: Collection[str] | None = None) -> set[str]:
         """Have those of an entry's parts go that are there; gives their names."""
@@ -116,6 +125,7 @@ def select_session(to: Selected, sessions: Collection[int], claims: Collection[i
     for claim in sorted(to.losing):
         _loses(to, claim, sessions)
     _with_events(to, moment_key)
+    _ids_that_stay(to, sessions)
 
 
 def select_holder(to: Selected, holder: str) -> None:
@@ -127,8 +137,19 @@ def select_holder(to: Selected, holder: str) -> None:
     sessions = [name.seq for name in rows.names("session") if _entry(rows, name.seq).holder == holder]
     select_session(to, sessions, mine)
     for name in rows.names("holder"):
-        if name.id == holder:
-            to.take(name.seq, {"holder"})
+        if name.id == holder and to.take(name.seq, {"holder"}):
+            to.names.append(name.name)
+            _of_holder(to, name.seq)
+
+
+def _of_holder(to: Selected, introduced: int) -> None:
+    """Why a holder was joined with another or parted from it, and what was proposed of it."""
+    about = {introduced, *(link.seq for link in to.rows.links_of(introduced))}
+    for part in all_parts(to.rows):
+        kinds = _OF_HOLDER.get(part.name, ())
+        entry = _entry(to.rows, part.seq) if kinds else None
+        if entry is not None and entry.kind in kinds and not about.isdisjoint(entry.refs):
+            to.parts[part.seq].add(part.name)
 
 
 def select_text(to: Selected, needles: Needles) -> None:
@@ -151,6 +172,7 @@ def select_text(to: Selected, needles: Needles) -> None:
             if needles.stand_in(source.path) or needles.may_stand_in(source.calls):
                 _forget_sources(to, name.seq)
     _with_events(to, words_key)
+    _ids_that_stay(to, _names_in_ids(to, needles))
     to.known += [(to.digest(forgotten_text_key(text)), rows.head().size) for text in needles.texts]
     _valid_that_stays(to, found, needles)
 
@@ -191,38 +213,21 @@ def _claim(to: Selected, claim: int) -> None:
 
 
 def _known_by(to: Selected, claim: int, holder: str, there: Mapping[str, bytes]) -> None:
-    """File the claim under what it says, unless another one that is kept says the same."""
+    """File the claim under what it says, unless another one that is kept says the same.
+
+    Under its holder's id, and under the name: a holder that was forgotten and is named again has another id.
+    """
     facets = facets_of(there)
-    keys = [text_key(holder, facets.kind, there["text"].decode("utf-8", "replace"))]
-    if facets.subject and facets.attribute and facets.value:
-        keys.append(about_key(holder, facets.kind, (facets.subject, facets.attribute, facets.value)))
-    for key in map(to.digest, keys):
+    text, about = there["text"].decode("utf-8", "replace"), (facets.subject, facets.attribute, facets.value)
+    keys = [text_key(holder, facets.kind, text)]
+    if all(about):
+        keys.append(about_key(holder, facets.kind, about))
+    name = to.holders.get(holder, "")
+    named = claim_keys(name, facets.kind, text, about) if name else [b""] * len(keys)
+    for key, by_name in zip(map(to.digest, keys), named, strict=True):
         other = to.rows.same(key)
         if other is None or other == claim or to.rows.text(other) is None:
-            to.known.append((key, claim))
-
-
-def evidence_that_stays(to: Selected) -> list[Kept]:
-    """The archived events that claims which go were found in or rest on, and that do not go with them."""
-    why = "words that a claim rests on; `--session` or `--text` erases them"
-    found = []
-    for event in to.evidence:
-        row = to.rows.event(event)
-        if row is not None and not is_erased(row) and row.n not in to.events.get(row.session, ()):
-            found.append(Kept("archive", f"s{row.session} {event}", why))
-    return found
-
-
-def same_words(to: Selected) -> list[Kept]:
-    """Parts that stay and in which the words of a claim that goes stand, as far as they are long enough to tell."""
-    needles = Needles(word for word in to.words if len(word) >= TELLING)
-    why = "the words of a claim that goes stand here too; forget it by its id, or the words with `--text`"
-    found = []
-    for part in all_parts(to.rows) if needles else ():
-        if part.name not in to.parts.get(part.seq, ()) and needles.stand_in_part(part.name, part.body):
-            what = f"c{part.seq}" if to.rows.claim_row(part.seq) is not None else f"entry {part.seq}"
-            found.append(Kept("parts", what, why))
-    return list(dict.fromkeys(found))
+            to.known += [(key, claim), *([(to.digest(by_name), claim)] if by_name else [])]
 
 
 def _is_rested_on(rows: Reading, claim: int, touched: Iterable[int]) -> bool:
@@ -316,20 +321,73 @@ def _with_events(to: Selected, key: Callable[..., bytes]) -> None:
     """Every copy of the events that go; what they are known by; and which of them a person said."""
     to.events = with_copies(to.rows, to.events)
     reader = ArchiveReader(to.rows)
-    seen: set[str] = set()
+    uids: dict[str, str] = {}
     for session, numbers in sorted(to.events.items()):
         to.transcripts |= {source.path for source in to.rows.sources(session)} if numbers else set()
         for row in to.rows.session_events(session):
-            if row.n in numbers and row.event not in seen:
-                seen.add(row.event)
-                _event(to, row, reader, key)
+            if row.n in numbers and row.event not in uids:
+                uids[row.event] = _event(to, row, reader, key)
+    for session in sorted({*to.events, *(seq for seq, names in to.parts.items() if "session" in names)}):
+        _nameless(to, session, uids)
 
 
-def _event(to: Selected, row: ArchivedEvent, reader: ArchiveReader, key: Callable[..., bytes]) -> None:
+def _nameless(to: Selected, session: int, uids: Mapping[str, str]) -> None:
+    """Other ids for the events that go of a session whose name goes or is gone: their own confirm a guess of it (ERASE.2).
+
+    Those that went before the name get one as well; a UUID's is kept, since nobody guesses it and an import knows it.
+    """
+    goes = "session" in to.parts.get(session, ())
+    if not goes and any(part.name == "session" for part in to.rows.parts(session)):
+        return
+    for row in to.rows.session_events(session) if goes or to.events.get(session) else ():
+        if (goes and is_erased(row)) or (
+            row.n in to.events.get(session, ()) and not names_itself(uids.get(row.event, ""))
+        ):
+            to.ids[session, row.n] = nameless(to.digest, row.event)
+
+
+def _ids_that_stay(to: Selected, sessions: Collection[int]) -> None:
+    """Claims that stay and name an event whose id was made of a name that goes: a guess of the name is confirmed by it."""
+    rows = to.rows
+    gone = {row.event for each in sessions for row in rows.session_events(each) if (each, row.n) in to.ids}
+    why = "names an event by an id made of the session's name, which confirms a guess of it; forget the claim too"
+    found: set[int] = set()
+    for part in all_parts(rows) if gone else ():
+        kind, _, number = part.name.partition("/")
+        if part.name in to.parts.get(part.seq, ()):
+            continue
+        if kind == "facets" and facets_of({kind: part.body}).event in gone:
+            found |= {part.seq} if rows.claim_row(part.seq) is not None else set(_entry(rows, part.seq).refs[:1])
+        elif kind == "verdict" and number.isdecimal() and any(event in gone for _, event in _spans(part.body)):
+            found.add(int(number))
+    to.kept += [Kept("parts", f"c{claim}", why, failed=True) for claim in sorted(found)]
+
+
+def _names_in_ids(to: Selected, needles: Needles) -> set[int]:
+    """The sessions whose own name has the text; named are those of which events stay, by ids that confirm the whole name."""
+    why = "ids of events that stay are made of its name, and confirm a guess of all of it; `--session` erases them"
+    reader = ArchiveReader(to.rows)
+    found: set[int] = set()
+    for name in to.rows.names("session"):
+        if "session" not in to.parts.get(name.seq, ()):
+            continue
+        if not (needles.stand_in(name.name) or needles.stand_in(session_facts(name).get("thread", ""))):
+            continue
+        found.add(name.seq)
+        going = to.events.get(name.seq, ())
+        stay = (row for row in to.rows.session_events(name.seq) if row.n not in going and not is_erased(row))
+        if any(not names_itself(event_from_record(reader.record(row)).uid) for row in stay):
+            to.kept.append(Kept("archive", f"s{name.seq}", why, failed=True))
+    return found
+
+
+def _event(to: Selected, row: ArchivedEvent, reader: ArchiveReader, key: Callable[..., bytes]) -> str:
+    """Take one event; gives the id that its harness gave it."""
     event = event_from_record(reader.record(row))
     to.known.append((to.digest(key(event)), row.session))
     if event.origin is Origin.USER:
         to.personal.add(f"s{row.session} {row.event}")
+    return event.uid
 
 
 def _where_text_stands(to: Selected, part: PartRow) -> set[int]:
@@ -374,26 +432,3 @@ def all_parts(rows: Reading) -> Iterator[PartRow]:
 
 def _entry(rows: Reading, seq: int) -> Entry:
     return next(entry_from_bytes(row.canon) for row in rows.entries(seq, seq + 1))
-
-
-def shown_forms(text: str) -> tuple[str, ...]:
-    """A text as it is kept, and as a briefing shows it, as far as that goes before it is cut."""
-    return text, shown(text).removesuffix("…")
-
-
-def parts_in_answers(
-    rows: Reading, claims: Collection[int], needles: Needles
-) -> tuple[dict[int, set[str]], list[Kept]]:
-    """Parts of the access log or the ledger that go: what showed one of the claims, and what one of the texts stands in."""
-    found: defaultdict[int, set[str]] = defaultdict(set)
-    stays: list[Kept] = []
-    for seq in {touch.seq for claim in claims for touch in rows.touches(claim) if touch.kind != EntryKind.ERASED}:
-        found[seq] |= {part.name for part in rows.parts(seq)} - WITHOUT_WORDS - {"query"}
-    for part in all_parts(rows) if needles else ():
-        if needles.stand_in_part(part.name, part.body):
-            if _entry(rows, part.seq).kind == EntryKind.ERASED:
-                why = "the reason of an earlier erasure is never erased"
-                stays.append(Kept(f"{rows.meta('log')} log", f"entry {part.seq}", why, failed=True))
-            else:
-                found[part.seq].add(part.name)
-    return {seq: names for seq, names in found.items() if names}, stays

@@ -16,8 +16,9 @@ from tallystick.store.protocol import Reading
 from tallystick.trail import Trail
 from tallystick.trail.archive import ArchiveReader, event_id, is_erased
 from tallystick.trail.points import point
-from tallystick.transcripts.protocol import Adapter
-from tallystick.transcripts.sources import adapter_for, records_of
+from tallystick.transcripts.protocol import Adapter, Gatherer
+from tallystick.transcripts.sources import Source, adapter_for, members_of, records_of, shown_path, source_of
+from tallystick.transcripts.view import DiskView
 from tallystick.workflows.ingest import session_facts, session_seq
 from tallystick.workflows.tombstones import Tombstones
 
@@ -44,19 +45,20 @@ class Session(NamedTuple):
 
 
 def find_session(trail: Trail, wanted: str, adapters: Sequence[Adapter], as_of: str | None = None) -> Session:
-    """The session that ``wanted`` names: ``s12``, the harness's id or a unique prefix of it, or a transcript's path.
+    """The session that ``wanted`` names: ``s12``, the harness's id or a unique prefix of it, or a transcript's path;
+    of a file that holds several sessions ``path#name``.
 
     Raises:
         UsageError: none, or more than one; the message says which.
         NotATranscript: a path to something else.
     """
-    path = Path(wanted)
-    if _is_file(path, wanted):
+    path, member = _place(wanted)
+    if path is not None:
         if as_of is not None:
             raise UsageError(
                 f"--as-of: {wanted} is a file, which has no past; name the session that was ingested from it"
             )
-        return read_session(path, adapters)
+        return read_session(path, adapters, member)
     with trail.reading() as rows:
         name = _by_name(rows, wanted)
         seq = point(trail, rows, as_of).seq
@@ -79,11 +81,11 @@ def session_number(trail: Trail, wanted: str, adapters: Sequence[Adapter]) -> in
         UsageError: none, or more than one; or a transcript's path whose session was not ingested.
         NotATranscript: a path to something else.
     """
-    path = Path(wanted)
-    if not _is_file(path, wanted):
+    path, member = _place(wanted)
+    if path is None:
         with trail.reading() as rows:
             return _by_name(rows, wanted).seq
-    session = read_session(path, adapters)
+    session = read_session(path, adapters, member)
     names = session.facts.harness, session.label, session.facts.thread
     with trail.reading() as rows:
         found = session_seq(rows, *names)
@@ -94,6 +96,14 @@ def session_number(trail: Trail, wanted: str, adapters: Sequence[Adapter]) -> in
     return found
 
 
+def _place(wanted: str) -> tuple[Path | None, str]:
+    """(file, what stands behind ``#``) where ``wanted`` is a path, with or without the name of one of its sessions."""
+    if _is_file(Path(wanted), wanted):
+        return Path(wanted), ""
+    path, _, member = wanted.rpartition("#")
+    return (Path(path), member) if path and _is_file(Path(path), wanted) else (None, "")
+
+
 def _is_file(path: Path, wanted: str) -> bool:
     try:
         return path.is_file()
@@ -101,22 +111,34 @@ def _is_file(path: Path, wanted: str) -> bool:
         raise UsageError(f"--session {wanted[:80]}: {error.strerror}") from None
 
 
-def read_session(path: Path, adapters: Sequence[Adapter]) -> Session:
-    """A transcript read straight from its file, redacted, nothing kept.
+def read_session(path: Path, adapters: Sequence[Adapter], member: str = "") -> Session:
+    """A transcript read straight from its file, redacted, nothing kept; ``member`` names one of several that a file holds.
 
     Raises:
-        NotATranscript, UsageError: it is none, or cannot be read.
+        NotATranscript, UsageError: it is none, cannot be read, or holds several and none of them is named.
     """
     adapter = adapter_for(path, adapters)
-    reader = adapter.reader("/".join(path.parts[-3:]))
+    if not isinstance(adapter, Gatherer):
+        return _read(adapter, source_of(path), path.stem)
+    with DiskView() as view:
+        found = [each for each in members_of(adapter, view, path) if not member or each.name == member]
+        if len(found) != 1:
+            names = ", ".join(each.name for each in found[:4])
+            what = f"holds {len(found)} sessions ({names} …); name one behind #" if found else f"no session {member!r}"
+            raise UsageError(f"--session {shown_path(path)}: {what}")
+        return _read(adapter, found[0], member or found[0].stem)
+
+
+def _read(adapter: Adapter, source: Source, name: str) -> Session:
+    reader = adapter.reader(source.name)
     events: list[Event] = []
-    with path.open("rb") as stream:
+    with source.opened() as stream:
         for event in reader.read(records_of(adapter, stream, 0, 1)):
             facts = reader.facts
             place = event_id(facts.harness, facts.native_id, facts.thread, event.uid)
             clean, _ = redact_event(event)
             events.append(clean._replace(uid=place))
-    return Session(reader.facts.native_id or path.stem, reader.facts, tuple(events), -1)
+    return Session(reader.facts.native_id or name, reader.facts, tuple(events), -1)
 
 
 def located(session: Session, locator: str | None) -> list[int]:

@@ -1,15 +1,16 @@
 """Tombstones: by what is known again what was forgotten, so that reading its source once more brings nothing back (ERASE.3).
 
-An archived event keeps its place and its id. Beyond that there are keyed digests, which mean nothing to anyone without the
-trail's digest key: of an event's words, of a session's own id, of a file's path, and of a text that was forgotten.
+An archived event keeps its place, and its id unless that was made of a name that went. Beyond that there are keyed digests,
+which mean nothing to anyone without the trail's digest key: of an event's words, of what a claim said and its holder's name,
+of a session's own id, of a file's path, and of a text that was forgotten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 
 from tallystick.model.evidence import Event
-from tallystick.store.protocol import Reading
+from tallystick.store.protocol import ArchivedEvent, Reading
 from tallystick.trail.archive import is_erased
 from tallystick.trail.erased import has_tombstones
 
@@ -33,8 +34,16 @@ class Tombstones:
         """Whether an event was forgotten: the record itself, by its id, or the same words in a copy of it."""
         if not self._any:
             return False
-        row = self._rows.event(event)
+        row = self.archived([event]).get(event)
         return (row is not None and is_erased(row)) or self._has(words_key(content)) or self._has(moment_key(content))
+
+    def archived(self, events: Collection[str]) -> dict[str, ArchivedEvent]:
+        """Where each of these events stands, those too that were forgotten and go by another id; the rest is left out."""
+        found = self._rows.archived(events)
+        if self._any:
+            others = {nameless(self._digest, event): event for event in events if event not in found}
+            found |= {others[row.event]: row for row in self._rows.archived(others).values()}
+        return found
 
     def session(self, harness: str, native: str, thread: str) -> int:
         """The seq of a session whose name was erased; -1 where there is none."""
@@ -49,6 +58,11 @@ class Tombstones:
         """Whether exactly these words were forgotten, wherever they stood."""
         return self._any and self._has(text_key(text))
 
+    def claim(self, holder: str, kind: str, text: str, about: Sequence[str]) -> int:
+        """The claim that was forgotten and said this, of a holder of this name; -1 where there is none."""
+        found = [self._rows.same(self._digest(key)) for key in claim_keys(holder, kind, text, about) if self._any]
+        return next((claim for claim in found if claim is not None), -1)
+
     def noted_as(self, path: str) -> str:
         """What a file is noted under: its path, or of one that was forgotten a keyed digest of it."""
         key = source_key(path)
@@ -56,6 +70,11 @@ class Tombstones:
 
     def _has(self, key: bytes) -> bool:
         return self._rows.same(self._digest(key)) is not None
+
+
+def nameless(digest: Digest, event: str) -> str:
+    """The id of an event that was forgotten with its session's name, of which its own id was made."""
+    return f"e{digest(_key('event', event))[:8].hex()}"
 
 
 def words_key(event: Event) -> bytes:
@@ -76,6 +95,13 @@ def session_key(harness: str, native: str, thread: str) -> bytes:
 def source_key(path: str) -> bytes:
     """Of a file that was read."""
     return _key("source", path)
+
+
+def claim_keys(holder: str, kind: str, text: str, about: Sequence[str]) -> list[bytes]:
+    """Of a claim, by what it says and by its holder's name, of which what follows the colon counts."""
+    name = holder.partition(":")[2] or holder
+    said = [_key("said", name, kind, text)]
+    return [*said, _key("about", name, kind, *about)] if about and all(about) else said
 
 
 def text_key(text: str) -> bytes:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from tallystick.errors import MachineError, ProofError, TrailUnwritable, UsageError
 from tallystick.log.checkpoint import parse
 from tallystick.model.entry import LogName
-from tallystick.store.outside import Verified
+from tallystick.store.outside import Verified, origin
 from tallystick.trail import Trail
 from tallystick.trail.incremental import verify_since
-from tallystick.trail.verifying import Bad, Report, verify_log
+from tallystick.trail.verifying import Bad, Report, checking_key, verify_log
+from tallystick.workflows.note_key import keys
 
 MOST_NEW = 200_000
 """Entries up to which what is new is verified by itself; of more, all is."""
@@ -43,26 +44,30 @@ def verify_trail(
     trail: Trail,
     against: bytes | None = None,
     *,
+    key: str | None = None,
     incremental: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Verification:
-    """Recompute the trail; ``against`` is a signed checkpoint of one of its logs, kept elsewhere.
+    """Recompute the trail; ``against`` is a signed checkpoint of one of its logs, kept elsewhere, which counts beside what is
+    known of the log here. ``key`` is the trail's public key as ``note_key.keys`` takes it; without it, the one that is kept here.
 
     With ``incremental`` what was found sound before is taken as it was then; a log that never was is recomputed whole.
     ``progress`` is called with the number of entries read of a log.
 
     Raises:
-        UsageError: ``against`` is not a checkpoint of this trail.
+        UsageError: ``against`` is not a checkpoint of this trail, or ``key`` no key of it.
+        MachineError: there is no key to check the signature of ``against`` with.
         TrailUnreadable: the files cannot be opened at all.
     """
     mine = _log_of(trail, against) if against is not None else None
+    public = checking_key(trail, trail.id, _public_key(trail, mine, key)) if mine is not None else None
     reports = []
     for log in LogName:
         verified = trail.outside.read_verified(trail.id, log) if incremental and mine is not log else None
         if verified is not None and _size(trail, log) - verified.size <= MOST_NEW:
             report = verify_since(trail, log, verified, progress)
         else:
-            report = verify_log(trail, log, against if mine is log else None, progress)
+            report = verify_log(trail, log, against if mine is log else None, progress, key=public)
         if report.sound and report.size and trail.outside.public_key(trail.id) is not None:
             with suppress(TrailUnwritable):  # Then the next one has more to do.
                 trail.outside.write_verified(trail.id, log, Verified(report.size, report.frontier))
@@ -77,6 +82,16 @@ def _size(trail: Trail, log: LogName) -> int:
             return rows.head().size
     except (ProofError, MachineError):
         return 0
+
+
+def _public_key(trail: Trail, log: LogName, key: str | None) -> bytes | None:
+    """The key handed in, where one is."""
+    if key is None:
+        return None
+    try:
+        return keys(trail.outside, key)(origin(trail.id, log), None).public_key
+    except ProofError as error:
+        raise UsageError(f"--key {key[:40]}: {error}") from None
 
 
 def _log_of(trail: Trail, note: bytes) -> LogName:

@@ -16,6 +16,7 @@ from tallystick.trail import Trail
 from tallystick.trail.archive import ArchiveReader, commits, digests_of, event_from_record, is_erased, manifests
 from tallystick.trail.erased import Tombstone, tombstone
 from tallystick.trail.points import Point, point
+from tallystick.transcripts.sources import path_of
 from tallystick.workflows.contexts import entry_at
 from tallystick.workflows.ingest import session_facts
 from tallystick.workflows.valid_times import Stated, stated
@@ -240,10 +241,12 @@ def _source_state(rows: Reading, session: int) -> tuple[str, str]:
     sources = rows.sources(session)
     for noted in sources:
         try:
-            stat = Path(noted.path).stat()
+            stat = Path(path_of(noted.path)).stat()
         except OSError:
             continue
-        same = stat.st_size >= noted.offset and stat.st_ino == noted.inode
+        # Whether one session of many in a place changed, and how long what is compressed is, is for ingest to find.
+        apart = path_of(noted.path) != noted.path or noted.path.endswith(".zst")
+        same = apart or (stat.st_size >= noted.offset and stat.st_ino == noted.inode)
         return noted.path, "there" if same else "source changed"
     return (sources[0].path, "source gone") if sources else ("", "unknown")
 

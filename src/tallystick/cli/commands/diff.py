@@ -15,12 +15,15 @@ from tallystick.trail.instants import iso
 from tallystick.workflows.diff import LISTS, Diff, Step, diff
 
 PAGE = 200
-_SIGNS = {"learned": "+", "retracted": "-", "erased": "×", "undone": "↶"}
+_SIGNS = {"learned": "+", "retracted": "-", "erased": "×", "undone": "↶", "parted": "↶", "unregistered": "↶"}
+_OF_HOLDERS = ("joined", "parted")
+_ERASED = "[erased]"
 
 
 @click.command(
     "diff",
-    help="What was learned, corrected, changed, retracted, undone and erased after FROM, up to and including TO. "
+    help="What was learned, corrected, changed, retracted, undone and erased, and which holders were joined or parted and "
+    "attributes registered or no longer, after FROM, up to and including TO. "
     "Each is a seq, an instant or a checkpoint file; TO is now where it is left out.",
 )
 @click.argument("start", metavar="FROM")
@@ -61,22 +64,38 @@ def _item(step: Step) -> dict[str, Any]:
     return {
         "seq": step.seq,
         "at": iso(step.at),
-        "id": f"c{step.claim}",
-        "text": step.text,
-        "others": [f"c{claim}" for claim in step.olds],
+        **_about(step),
         "because": step.because or None,
         "actor": step.actor or None,
     }
+
+
+def _about(step: Step) -> dict[str, Any]:
+    """The claim and those it is about beside it; or two holders; or a subject and its attribute, None where it was erased."""
+    if step.claim >= 0:
+        return {"id": f"c{step.claim}", "text": step.text, "others": [f"c{claim}" for claim in step.olds]}
+    if step.how in _OF_HOLDERS:
+        return {"holders": [name or None for name in step.names]}
+    subject, attribute = step.names
+    return {"subject": (subject or "*") if attribute else None, "attribute": attribute or None}
+
+
+def _said_of(step: Step) -> str:
+    if step.claim >= 0:
+        others = f" ({', '.join(f'c{claim}' for claim in step.olds)})" if step.olds else ""
+        return f"c{step.claim}{others}: {shown(_ERASED if step.text is None else step.text)}"
+    if step.how in _OF_HOLDERS:
+        return ", ".join(shown(name or _ERASED) for name in step.names)
+    subject, attribute = step.names
+    return f"{shown(attribute)} of {shown(subject or 'any subject')}" if attribute else _ERASED
 
 
 def _shown(found: Diff) -> str:
     said = ", ".join(f"{count} {how}" for how, count in found.counts.items()) or "nothing"
     lines = [f"after {found.start.seq}, up to {found.end.seq}: {said}"]
     for step in found.steps:
-        others = f" ({', '.join(f'c{claim}' for claim in step.olds)})" if step.olds else ""
         why = f" because {shown(step.because)}" if step.because else ""
-        text = shown("[erased]" if step.text is None else step.text)
-        lines.append(f"  {_SIGNS.get(step.how, '~')} {step.seq} {step.how} c{step.claim}{others}: {text}{why}")
+        lines.append(f"  {_SIGNS.get(step.how, '~')} {step.seq} {step.how} {_said_of(step)}{why}")
     if found.more and found.steps:
         lines.append(f"  more with --after {found.steps[-1].seq}")
     return "\n".join(lines)

@@ -21,4 +21,11 @@ from tallystick.workflows.identities import join
 def command(asked: Asked, holder_one: str, holder_two: str, because: str) -> None:
     """Join."""
     done = join(asked.trail, holder_one, holder_two, because)
-    asked.show({"seq": done.seq, "holders": list(done.names)}, lambda: f"one since {done.seq}: {', '.join(done.names)}")
+    conflicts = [[f"c{claim}" for claim in pair] for pair in done.conflicts]
+
+    def human() -> str:
+        lines = [f"one since {done.seq}: {', '.join(done.names)}"]
+        lines += [f"  held and different: {', '.join(pair)}; revise or retract what is wrong" for pair in conflicts]
+        return "\n".join(lines)
+
+    asked.show({"seq": done.seq, "holders": list(done.names), "conflicts": conflicts}, human)

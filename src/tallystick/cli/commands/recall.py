@@ -62,7 +62,13 @@ def _document(found: Recalled) -> dict[str, Any]:
         }
         for rank, (belief, score) in enumerate(found.items, 1)
     ]
-    return {"recall": f"r{found.recall}", "seq": found.point.seq, "items": items, "more": found.more}
+    return {
+        "recall": f"r{found.recall}",
+        "seq": found.point.seq,
+        "items": items,
+        "more": found.more,
+        "whole": found.whole,
+    }
 
 
 def _shown(found: Recalled) -> str:
@@ -73,4 +79,4 @@ def _shown(found: Recalled) -> str:
         f"{belief.row.origin}{'' if belief.outcome == 'none' else ', ' + belief.outcome}: {shown(belief.text or '[erased]')}"
         for belief, _ in found.items
     ]
-    return "\n".join([*lines, f"{found.more} more; as of {found.point.seq}, logged as r{found.recall}"])
+    return "\n".join([*lines, f"{found.left}; as of {found.point.seq}, logged as r{found.recall}"])

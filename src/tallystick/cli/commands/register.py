@@ -9,26 +9,29 @@ from tallystick.cli.asked import Asked
 from tallystick.cli.options import shared
 from tallystick.errors import UsageError
 from tallystick.model.temporal import END_OF_TIME
-from tallystick.workflows.attributes import Registered, register, registered
+from tallystick.trail.instants import iso
+from tallystick.workflows.attributes import Registered, register, registered_at
 
 
 @click.command(
     "register",
     help="Say that an ATTRIBUTE of a SUBJECT ('*': of any) has one value at a time, so that a claim with another value takes "
-    "the place of the one before; without arguments list what is registered. `tally undo SEQ` ends it.",
+    "the place of the one before; without arguments list what is registered, or was --as-of a point. `tally undo SEQ` ends it.",
 )
 @click.argument("subject", required=False)
 @click.argument("attribute", required=False)
 @click.option("--because", metavar="R", default="", help="Why.")
-@shared(reads=False)
+@shared()
 def command(asked: Asked, subject: str | None, attribute: str | None, because: str) -> None:
     """Register, or list."""
     if subject is None:
-        with asked.trail.reading() as rows:
-            listed = registered(rows)
-        items = [_item(each) for each in listed]
-        asked.show({"items": items}, lambda: "\n".join(map(_line, listed)) or "nothing is registered")
+        at, listed = registered_at(asked.trail, asked.as_of)
+        document = {"seq": at.seq, "at": iso(at.at) or None, "items": [_item(each) for each in listed]}
+        nothing = "nothing is registered" if asked.as_of is None else f"nothing is registered as of {at.seq}"
+        asked.show(document, lambda: "\n".join(map(_line, listed)) or nothing)
         return
+    if asked.as_of is not None:
+        raise UsageError("--as-of goes with the listing alone: what is registered now holds from now on")
     if attribute is None:
         raise UsageError("register takes a subject and an attribute, such as: tally register mini state --because …")
     done = register(asked.trail, subject, attribute, because)

@@ -15,7 +15,7 @@ from tallystick.model.claim import About, ClaimKind
 from tallystick.model.temporal import UNKNOWN_VALID_TIME
 from tallystick.plugins import adapters
 from tallystick.tokenizer import count_tokens
-from tallystick.trail.instants import parse_valid
+from tallystick.trail.instants import flag_notes, parse_valid
 from tallystick.workflows.remember import Said, Tools, remember
 from tallystick.workflows.scoping import EVERYONE, holder_name
 from tallystick.workflows.sessions import find_session
@@ -81,6 +81,7 @@ def command(
         "outcome": made.outcome,
         "reason": made.reason,
         "closes": [f"c{claim}" for claim in made.closes],
+        "flags": list(valid.flags),
         "nearest": nearest,
     }
 
@@ -88,6 +89,7 @@ def command(
         said = f"c{made.id}: {made.derivation}, {made.reason}"
         if made.closes:
             said += f"; takes the place of {', '.join(f'c{claim}' for claim in made.closes)}"
+        said = "\n".join([said, *flag_notes(valid)])
         return f"{said}\nnearest: {made.nearest.text}\n{made.nearest.differs}" if made.nearest else said
 
     asked.show(document, human)

@@ -49,7 +49,7 @@ def command(
         if kind == "change" or value or valid_from or valid_to:
             raise UsageError("--into goes with neither --kind change nor a value or valid time: nothing new is said")
         done = merge(asked.trail, claim_id(id), claim_id(into), because)
-        show(asked, done, f"c{done.id}, correction")
+        show(asked, done, f"c{done.id}, correction", UNKNOWN_VALID_TIME)
         return
     valid = parse_valid(valid_from, valid_to, zone) if valid_from or valid_to else UNKNOWN_VALID_TIME
     done = revise(
@@ -62,4 +62,4 @@ def command(
         count_tokens=count_tokens,
         value=value,
     )  # fmt: skip
-    show(asked, done, f"c{done.id}, {kind}")
+    show(asked, done, f"c{done.id}, {kind}", valid)

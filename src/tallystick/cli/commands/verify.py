@@ -10,6 +10,7 @@ from tallystick.cli.app import stop
 from tallystick.cli.asked import Asked
 from tallystick.cli.options import shared
 from tallystick.cli.progress import counted
+from tallystick.cli.public_key import key_said
 from tallystick.errors import MachineError, UsageError
 from tallystick.trail.appending import exchanged
 from tallystick.trail.verifying import Report
@@ -23,17 +24,24 @@ from tallystick.workflows.verify import Verification, verify_trail
     "--against", metavar="CHECKPOINT", type=click.Path(path_type=Path), help="A signed checkpoint kept elsewhere."
 )
 @click.option(
+    "--key",
+    metavar="KEY",
+    help="With --against: the trail's public key, or a file with it, as `tally checkpoint --key` prints it.",
+)
+@click.option(
     "--incremental",
     is_flag=True,
     help="Only what was added since all was last found sound; quick, and older parts, views and files are not looked at again.",
 )
 @shared(reads=False)
-def command(asked: Asked, against: Path | None, incremental: bool) -> None:
+def command(asked: Asked, against: Path | None, key: str | None, incremental: bool) -> None:
     """Verify."""
     try:
         note = against.read_bytes() if against else None
     except OSError as error:
         raise UsageError(f"--against {against}: {error.strerror}") from None
+    if key is not None and note is None:
+        raise UsageError("--key checks the signature of a checkpoint; name the checkpoint with --against")
     if not asked.trail.id:
         if why := exchanged(asked.trail):
             raise MachineError(f"{asked.trail.store.location}: {why}; restore it, or `tally doctor --accept-head`")
@@ -41,7 +49,9 @@ def command(asked: Asked, against: Path | None, incremental: bool) -> None:
             f"{asked.trail.store.location}: nothing was ever written there, so there is nothing to verify"
         )
     with counted("entries") as progress:
-        found = verify_trail(asked.trail, note, incremental=incremental, progress=lambda done: progress(done, None))
+        found = verify_trail(
+            asked.trail, note, key=key_said(key), incremental=incremental, progress=lambda done: progress(done, None)
+        )
     first = found.first_bad
     document = {
         "sound": found.sound,

@@ -11,6 +11,7 @@ from tallystick.briefing import shown
 from tallystick.cli.app import stop
 from tallystick.cli.asked import Asked
 from tallystick.cli.options import shared
+from tallystick.cli.public_key import key_said
 from tallystick.errors import ProofError, UsageError
 from tallystick.log.proof import FIRST_LINE
 from tallystick.trail.instants import iso
@@ -37,7 +38,7 @@ _KNOWN = {
 @shared(reads=False)
 def command(asked: Asked, file: Path, key: str | None) -> None:
     """Verify."""
-    key_for = keys(asked.trail.outside, _key_said(key))
+    key_for = keys(asked.trail.outside, key_said(key))
     try:
         with file.open("rb") as stream:
             is_proof = stream.readline(len(FIRST_LINE) + 1).rstrip(b"\n") == FIRST_LINE.encode()
@@ -50,16 +51,6 @@ def command(asked: Asked, file: Path, key: str | None) -> None:
     asked.show(document, lambda: f"{file}: {said}")
     if not document["holds"]:
         stop(1)
-
-
-def _key_said(key: str | None) -> str | None:
-    if key is None:
-        return None
-    try:
-        path = Path(key)
-        return path.read_text("utf-8").strip() if path.is_file() else key
-    except (OSError, UnicodeDecodeError):
-        raise UsageError(f"--key {key[:80]}: neither a key nor a file with one") from None
 
 
 def _of_bundle(stream: BinaryIO, key_for: KeyFor) -> tuple[dict[str, Any], str]:

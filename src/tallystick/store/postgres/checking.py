@@ -14,25 +14,44 @@ from tallystick.store.statements import text
 
 CATALOG = "catalog.txt"
 """Every object of the schema and its definition, a line each; made by ``catalog`` from a database that was just migrated."""
+QUESTION = "catalog.sql"
+"""What ``catalog`` asks."""
 _NAMED = 3
 
 
 def catalog(connection: Any) -> dict[str, str]:
-    """Object → definition of everything in the schema, in words that do not differ between versions of the server."""
-    return dict(sorted(connection.execute(SQL["catalog"]).fetchall()))
+    """Object → definition of everything in the schema, in words that do not differ between versions of the server.
+
+    Whoever may name things cannot have one pass for another: no name breaks a line, and of two that are called alike both
+    definitions are given.
+    """
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, definition in connection.execute(text(HERE, QUESTION).encode()).fetchall():
+        found[_one_line(name)].append(_one_line(definition or ""))
+    return {name: " and ".join(sorted(definitions)) for name, definitions in sorted(found.items())}
 
 
 def catalog_lines(found: dict[str, str]) -> str:
     """A catalog as it is kept in a file."""
-    return "".join(f"{name}\t{' '.join(definition.split())}\n" for name, definition in sorted(found.items()))
+    return "".join(f"{name}\t{definition}\n" for name, definition in sorted(found.items()))
 
 
-def schema_apart(rows: PostgresReading) -> list[str]:
-    """What was changed of the tables and of what guards the entries (TRAIL.1)."""
-    kept = _parsed(catalog_lines(catalog(rows.connection)))
+def schema_apart(connection: Any) -> list[str]:
+    """What was changed of the tables, of what guards the entries (TRAIL.1), and of who may read and write them."""
+    kept = catalog(connection)
     wanted = _parsed(text(HERE, CATALOG))
     names = sorted(name for name in wanted.keys() | kept.keys() if wanted.get(name) != kept.get(name))
-    return [f"the schema of {name} was changed" for name in names]
+    return [f"{name} {_became(name, wanted, kept)}" for name in names]
+
+
+def _became(name: str, wanted: dict[str, str], kept: dict[str, str]) -> str:
+    if name not in wanted:
+        return "was added since the schema was made"
+    return "was changed since the schema was made" if name in kept else "is missing in the schema"
+
+
+def _one_line(said: str) -> str:
+    return " ".join(said.split())
 
 
 def _parsed(lines: str) -> dict[str, str]:

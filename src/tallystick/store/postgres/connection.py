@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from contextlib import suppress
 from typing import Any
@@ -25,9 +26,15 @@ _ADVICE: dict[str, tuple[type[MachineError], str]] = {
     "55P03": (TrailLocked, "another session holds it; try again"),
     "40P01": (TrailLocked, "another session waits for what this one holds, and it for that; try again"),
     "40001": (TrailLocked, "another session changed it at the same time; try again"),
-    "57014": (TrailUnwritable, "the statement was stopped (statement_timeout, or a person); nothing was kept of it"),
+    "57014": (
+        TrailUnwritable,
+        "the statement was stopped; nothing was kept of it: raise statement_timeout, or try again",
+    ),
     "25P03": (TrailUnwritable, "idle for too long in a transaction; nothing was kept of it, run the command again"),
-    "25P04": (TrailUnwritable, "the transaction took too long (transaction_timeout); nothing was kept of it"),
+    "25P04": (
+        TrailUnwritable,
+        "nothing was kept of a transaction that took too long: raise transaction_timeout, or try again",
+    ),
     "25006": (TrailUnwritable, "a read-only server or session; write to the primary"),
     "28P01": (TrailUnreadable, "wrong password; correct it in the URL, in PGPASSWORD or in ~/.pgpass"),
     "28000": (TrailUnreadable, "the server does not let this user in; see its pg_hba.conf"),
@@ -61,6 +68,9 @@ _SAID = (
     ("shutting down", "57P03"),
 )
 """What libpq says where it was not let in, without a code."""
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+"""What the driver has to say of a connection that went is in the error; without a handler it would stand on the terminal too."""
 
 
 class Address:
@@ -106,6 +116,11 @@ class Address:
             raise self.translated(error, connecting=True) from None
         try:
             self._check(made)
+            # Whatever a role's or a database's settings say, no function or operator of others stands before the server's own.
+            made.execute("SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false)")
+        except psycopg.Error as error:
+            closed(made)
+            raise self.translated(error) from None
         except MachineError:
             closed(made)
             raise
@@ -129,7 +144,8 @@ class Address:
 
     def translated(self, error: psycopg.Error, *, connecting: bool = False, committing: bool = False) -> MachineError:
         """The server's error as one line that names it and says what to do."""
-        said = _line(str(error) or type(error).__name__, self._password)
+        # Without what follows the first line: the statement, and rows that are somebody's memory.
+        said = _line(error.diag.message_primary or str(error) or type(error).__name__, self._password)
         code = error.sqlstate or next((code for words, code in _SAID if connecting and words in said), "")
         if committing and (not code or code[:2] in ("08", "57")):
             return TrailUnwritable(

@@ -247,6 +247,10 @@ class PostgresLog(PostgresReading):
         """See ``protocol.Writing``."""
         self._add("erase_events", events)
 
+    def rename_events(self, ids: Iterable[tuple[int, int, str]]) -> None:
+        """See ``protocol.Writing``."""
+        self._add("rename_events", [(session, n, bytes.fromhex(event[1:])) for session, n, event in ids])
+
     def repack(self, block: int, data: bytes | None, moved: Iterable[tuple[int, int]]) -> None:
         """See ``protocol.Writing``."""
         self._add("move_events", moved, block=block)

@@ -13,6 +13,9 @@ INSERT INTO tally.head (trail, log, size, frontier, at, epoch)
 -- name: meta
 SELECT value FROM tally.meta WHERE log = %(log)s AND key = %(key)s;
 
+-- name: facts
+SELECT key, value FROM tally.meta WHERE log = %(log)s ORDER BY key;
+
 -- name: set_meta
 INSERT INTO tally.meta (trail, log, key, value) VALUES (%(trail)s, %(log)s, %(key)s, %(value)s)
     ON CONFLICT (trail, log, key) DO UPDATE SET value = excluded.value;
@@ -35,6 +38,9 @@ SELECT seq, at, canon, leaf FROM tally.entry
 -- name: nodes
 SELECT hash FROM tally.node
     WHERE log = %(log)s AND level = %(level)s AND n >= %(start)s::bigint AND n < %(stop)s::bigint ORDER BY n;
+
+-- name: count_nodes
+SELECT count(*) FROM tally.node WHERE log = %(log)s;
 
 -- name: leaves
 SELECT leaf FROM tally.entry WHERE log = %(log)s AND seq >= %(start)s::bigint AND seq < %(stop)s::bigint ORDER BY seq;
@@ -258,6 +264,11 @@ SELECT data FROM tally.block WHERE log = %(log)s AND block = %(block)s::bigint;
 -- name: blocks
 SELECT block, session, data FROM tally.block WHERE log = %(log)s AND block > %(after)s::bigint ORDER BY block LIMIT %(run)s;
 
+-- name: block_uses
+SELECT block, session, sum(length)::bigint FROM tally.event
+    WHERE log = %(log)s AND block >= 0
+    GROUP BY block, session ORDER BY block, session;
+
 -- name: next_block
 SELECT coalesce(max(block) + 1, 0) FROM tally.block WHERE log = %(log)s;
 
@@ -280,6 +291,11 @@ INSERT INTO tally.event (trail, log, session, n, event, block, start, length, sa
 -- name: erase_events
 UPDATE tally.event AS e SET block = -1, start = 0, length = 0, salt = ''
     FROM unnest(%(a)b::bigint[], %(b)b::bigint[]) AS g (session, n) WHERE e.log = %(log)s AND e.session = g.session AND e.n = g.n;
+
+-- name: rename_events
+UPDATE tally.event AS e SET event = g.event
+    FROM unnest(%(a)b::bigint[], %(b)b::bigint[], %(c)b::bytea[]) AS g (session, n, event)
+    WHERE e.log = %(log)s AND e.session = g.session AND e.n = g.n;
 
 -- name: event
 SELECT session, n, event, block, start, length, salt FROM tally.event
@@ -365,6 +381,11 @@ DELETE FROM tally.search WHERE log = %(log)s AND holder = %(holder)s AND word = 
 -- name: rows_search
 SELECT holder, word, upto, claims FROM tally.search WHERE log = %(log)s;
 
+-- name: holders_apart
+-- A holder of whom there is no claim: no row where all have one.
+SELECT id FROM tally.holder AS h WHERE log = %(log)s
+    AND NOT EXISTS (SELECT FROM tally.version AS v WHERE v.log = %(log)s AND v.holder = h.n) LIMIT 1;
+
 -- name: held_apart
 -- A number of held claims that is not what the versions come to: no row where all are.
 WITH changes AS (
@@ -405,38 +426,3 @@ SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension AS e JOIN pg_catalog.
 -- name: indexes
 SELECT c.oid::regclass::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     JOIN pg_catalog.pg_am AS a ON a.oid = c.relam WHERE n.nspname = 'tally' AND c.relkind = 'i' AND a.amname = 'btree' ORDER BY 1;
-
--- name: catalog
--- Everything in the schema but what the extension brought along.
-WITH ours AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'tally'),
-tables AS (SELECT c.* FROM pg_catalog.pg_class AS c WHERE c.relnamespace = (SELECT oid FROM ours) AND c.relkind IN ('r', 'p'))
-SELECT 'table ' || c.relname,
-    concat_ws(' ', c.relrowsecurity, c.relforcerowsecurity, c.relpersistence, (SELECT string_agg(concat_ws(' ', a.attname,
-        format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attstorage, nullif(a.attstattarget, -1), (SELECT collname FROM pg_catalog.pg_collation WHERE
-        oid = a.attcollation), pg_get_expr(d.adbin, d.adrelid)), ', ' ORDER BY a.attnum)
-        FROM pg_catalog.pg_attribute AS a LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)) FROM tables AS c
-UNION ALL
-SELECT 'index ' || c.relname, concat_ws(' ', pg_get_indexdef(i.indexrelid), i.indisvalid) FROM pg_catalog.pg_index AS i
-    JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid WHERE i.indrelid IN (SELECT oid FROM tables)
-UNION ALL
-SELECT 'constraint ' || o.conname || ' on ' || t.relname, concat_ws(' ', pg_get_constraintdef(o.oid), o.convalidated)
-    FROM pg_catalog.pg_constraint AS o JOIN tables AS t ON t.oid = o.conrelid WHERE o.contype <> 'n'
-UNION ALL
-SELECT 'trigger ' || g.tgname || ' on ' || t.relname, concat_ws(' ', pg_get_triggerdef(g.oid), g.tgenabled)
-    FROM pg_catalog.pg_trigger AS g JOIN tables AS t ON t.oid = g.tgrelid WHERE NOT g.tgisinternal
-UNION ALL
-SELECT 'policy ' || p.polname || ' on ' || t.relname, concat_ws(' ', p.polcmd, p.polpermissive, p.polroles = '{0}',
-    pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
-    FROM pg_catalog.pg_policy AS p JOIN tables AS t ON t.oid = p.polrelid
-UNION ALL
-SELECT 'function ' || f.proname || '(' || pg_get_function_identity_arguments(f.oid) || ')', concat_ws(' ', f.prorettype::regtype,
-    f.prosecdef, f.provolatile, f.proparallel, f.proconfig, f.prosrc, has_function_privilege('tally_session', f.oid, 'EXECUTE'))
-    FROM pg_catalog.pg_proc AS f WHERE f.pronamespace = (SELECT oid FROM ours) AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend
-        WHERE classid = 'pg_catalog.pg_proc'::regclass AND objid = f.oid AND deptype = 'e')
-UNION ALL
-SELECT 'rights on ' || t.relname, concat_ws(' ', (SELECT string_agg(p, ' ' ORDER BY p)
-    FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS p
-    WHERE has_table_privilege('tally_session', t.oid, p)), (SELECT string_agg(a.attname, ' ' ORDER BY a.attnum)
-    FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = t.oid AND a.attnum > 0
-    AND has_column_privilege('tally_session', t.oid, a.attnum, 'UPDATE'))) FROM tables AS t;

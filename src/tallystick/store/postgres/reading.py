@@ -71,10 +71,12 @@ class PostgresReading(Archive):
         return self._db
 
     def counts_apart(self) -> list[str]:
-        """What the tables say twice, and not alike: numbers of held claims, and what versions say of their claim."""
+        """What the tables say twice, and not alike: numbers of held claims, holders, and what versions say of their claim."""
         found = (
             ["the counts of claims held are not what the versions of claims come to"] if self._one("held_apart") else []
         )
+        if row := self._one("holders_apart"):
+            found.append(f"holder {row[0].hex()} is in no claim")
         row = self._one("versions_apart")
         return [*found, *([f"the versions of c{row[0]} do not say the same of it"] if row else [])]
 
@@ -112,6 +114,10 @@ class PostgresReading(Archive):
         row = self._one("meta", key=key)
         return row[0] if row else ""
 
+    def facts(self) -> dict[str, str]:
+        """See ``protocol.Reading``."""
+        return dict(self._ask("facts").fetchall())
+
     def entries(self, start: int = 0, stop: int | None = None) -> Iterator[EntryRow]:
         """See ``protocol.Reading``."""
         return map(_entry, self._paged("entries", start, stop))
@@ -131,6 +137,15 @@ class PostgresReading(Archive):
         if level == 0:
             return [row[0] for row in self._ask("leaves", start=start, stop=stop)]
         return [row[0] for row in self._ask("nodes", level=level, start=start, stop=stop)]
+
+    def count_nodes(self) -> int:
+        """See ``protocol.Reading``."""
+        row = self._one("count_nodes")
+        return row[0] if row else 0
+
+    def block_uses(self) -> Iterator[tuple[int, int, int]]:
+        """See ``protocol.Reading``."""
+        return self._streamed("block_uses")
 
     def parts(self, seq: int) -> list[PartRow]:
         """See ``protocol.Reading``."""

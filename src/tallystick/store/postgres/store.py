@@ -34,6 +34,13 @@ _READ = (
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT size, frontier, at, epoch FROM tally.head WHERE log = {}"
 )
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({})"
+_HELD = (
+    "SELECT pg_is_in_recovery() OR EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    " AND (classid::bigint << 32 | objid::bigint) = %s)"
+)
+"""Whether a lock is held, without asking for it. A standby does not see the locks of its primary."""
+_SIZE = "SELECT coalesce(max(size), 0) FROM tally.head WHERE log = %s"
 _ASK_AGAIN_SECONDS = 0.05
 _ERASED = ("part", "block", "event", "version", "verdict", "touch", "name", "search", "source")
 """Tables in which something is erased, or replaced by what does not say it."""
@@ -223,19 +230,37 @@ class PostgresStore:
                 return
         closed(connection)  # A lock that it had goes with it.
 
+    def written_since(self, log: LogName, size: int) -> bool:
+        """See ``protocol.Store``: what the server says of the lock, then the head in a statement that begins after that."""
+        number = NUMBERS[LogName(log)]
+        begun = self._begun(lambda session: self._written_since(session, number, size), make=False)
+        if begun is None:
+            return size != 0
+        session, found = begun
+        self._give_back(session)
+        return bool(found)
+
+    def _written_since(self, session: _Session, log: int, size: int) -> bool:
+        assert session.trail is not None
+        held = session.connection.execute(_HELD, (lock_key(session.trail, log),)).fetchone()
+        if held is None or held[0]:
+            return True
+        now = session.connection.execute(_SIZE, (log,)).fetchone()
+        return now is None or now[0] != size
+
     def opener(self) -> Callable[[], PostgresStore]:
         """See ``protocol.Store``. It holds the password, if the URL does."""
         return partial(PostgresStore, self._url, lock_timeout_seconds=self._timeout)
 
     def check(self, log: LogName) -> list[str]:
-        """See ``protocol.Store``: tables, constraints, triggers, policies and functions as they should be, every index against
-        its table where the extension amcheck is there, and the search index against the texts."""
+        """See ``protocol.Store``: the schema and who may what in it as they were made, every index against its table where the
+        extension amcheck is there, and the search index against the texts."""
         try:
             with self.reading(log) as rows:
                 if self._trail is None:
                     return []
                 assert isinstance(rows, PostgresReading)
-                found = checking.schema_apart(rows) or checking.indexes_apart(rows)
+                found = checking.schema_apart(rows.connection) or checking.indexes_apart(rows)
                 return found or rows.counts_apart() + checking.search_apart(rows)
         except MachineError as error:
             return [str(error)]

@@ -3,12 +3,12 @@
 ATTACH '' AS anew;
 BEGIN;
 CREATE VIRTUAL TABLE anew.words USING fts5 (
-    text, content = '', tokenize = "unicode61 remove_diacritics 2 tokenchars ''", detail = 'none', columnsize = 0
+    text, content = '', tokenize = 'ascii', detail = 'none', columnsize = 0
 );
 INSERT INTO anew.words (rowid, text)
     SELECT claim, indexed FROM (
-        SELECT v.claim, indexed(v.claim, p.packed, h.id, v.kind) AS indexed
-        FROM main.version AS v JOIN main.part AS p ON p.seq = v.claim JOIN main.holder AS h ON h.n = v.holder
+        SELECT v.claim, indexed(v.claim, p.packed, v.holder, v.kind) AS indexed
+        FROM main.version AS v JOIN main.part AS p ON p.seq = v.claim
         WHERE v.claim = v.tx_from
     ) WHERE indexed IS NOT NULL;
 CREATE VIRTUAL TABLE temp.words_kept USING fts5vocab (main, words, instance);

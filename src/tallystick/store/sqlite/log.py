@@ -168,9 +168,8 @@ class SqliteLog(SqliteReading):
         return int(self._db.execute(_SQL["holder_of"], (claim,)).get or 0)
 
     def _indexed(self, claim: int, text: str, claims: Mapping[int, ClaimRow]) -> str:
-        """What stands in the search index for a claim: its text, and a word of ours each for its holder and its kind."""
         row = claims.get(claim) or self.claim_row(claim)
-        return in_index(text, row[1], row[2]) if row else text
+        return in_index(text, self._number_of(row[1]), row[2]) if row else ""
 
     def erase(self, parts: Mapping[int, Collection[str]], texts: Iterable[tuple[int, str]]) -> None:
         """See ``protocol.Writing``."""
@@ -202,6 +201,10 @@ class SqliteLog(SqliteReading):
     def erase_events(self, events: Iterable[tuple[int, int]]) -> None:
         """See ``protocol.Writing``."""
         self._db.executemany(_SQL["erase_event"], events)
+
+    def rename_events(self, ids: Iterable[tuple[int, int, str]]) -> None:
+        """See ``protocol.Writing``."""
+        self._db.executemany(_SQL["rename_event"], [(event_key(event), session, n) for session, n, event in ids])
 
     def repack(self, block: int, data: bytes | None, moved: Iterable[tuple[int, int]]) -> None:
         """See ``protocol.Writing``."""

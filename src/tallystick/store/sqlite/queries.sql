@@ -12,6 +12,9 @@ INSERT INTO head (only, size, frontier, at, epoch) VALUES (1, ?, ?, ?, ?)
 -- name: meta
 SELECT value FROM meta WHERE key = ?;
 
+-- name: facts
+SELECT key, value FROM meta ORDER BY key;
+
 -- name: set_meta
 INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 
@@ -44,6 +47,9 @@ INSERT INTO node (level, n, hash) VALUES (?, ?, ?);
 -- name: nodes
 -- level, start, stop
 SELECT hash FROM node WHERE level = ? AND n >= ? AND n < ? ORDER BY n;
+
+-- name: count_nodes
+SELECT count(*) FROM node;
 
 -- name: leaves
 -- start, stop
@@ -205,6 +211,10 @@ SELECT term FROM (
     SELECT term, group_concat(doc) FROM words_due GROUP BY term
 ) GROUP BY term HAVING count(*) <> 2 OR min(claims) <> max(claims) LIMIT 1;
 
+-- name: holders_apart
+-- A holder of whom there is no claim: no row where all have one.
+SELECT id FROM holder WHERE n NOT IN (SELECT holder FROM version) LIMIT 1;
+
 -- name: held_apart
 -- A holder's number of claims that is not what its versions come to: no row where all are.
 SELECT holder, seq FROM (
@@ -260,6 +270,9 @@ SELECT data FROM block WHERE block = ?;
 -- name: blocks
 SELECT block, session, data FROM block ORDER BY block;
 
+-- name: block_uses
+SELECT block, session, sum(length) FROM event WHERE block >= 0 GROUP BY block, session ORDER BY block, session;
+
 -- name: next_block
 SELECT coalesce(max(block) + 1, 0) FROM block;
 
@@ -286,6 +299,10 @@ FROM version WHERE session = ? AND claim = tx_from ORDER BY claim;
 -- name: erase_event
 -- session, n
 UPDATE event SET block = -1, offset = 0, length = 0, salt = x'' WHERE session = ? AND n = ?;
+
+-- name: rename_event
+-- event, session, n
+UPDATE event SET event = ? WHERE session = ? AND n = ?;
 
 -- name: erase_block
 DELETE FROM block WHERE block = ?;

@@ -40,6 +40,7 @@ from tallystick.store.protocol import (
     covers,
 )
 from tallystick.store.sqlite.statements import statements
+from tallystick.store.words import words
 
 _SQL = statements()
 _LAST = 2**62
@@ -89,6 +90,10 @@ class SqliteReading:
         row = self._db.execute(_SQL["meta"], (key,)).fetchone()
         return row[0] if row else ""
 
+    def facts(self) -> dict[str, str]:
+        """See ``protocol.Reading``."""
+        return dict(self._db.execute(_SQL["facts"]))
+
     def entries(self, start: int = 0, stop: int | None = None) -> Iterator[EntryRow]:
         """See ``protocol.Reading``."""
         return map(_entry, self._db.execute(_SQL["entries"], (start, _LAST if stop is None else stop)))
@@ -98,6 +103,10 @@ class SqliteReading:
         if level:
             return [row[0] for row in self._db.execute(_SQL["nodes"], (level, start, stop))]
         return [row[0] for row in self._db.execute(_SQL["leaves"], (start, stop))]
+
+    def count_nodes(self) -> int:
+        """See ``protocol.Reading``."""
+        return int(self._db.execute(_SQL["count_nodes"]).get)
 
     def parts(self, seq: int) -> list[PartRow]:
         """See ``protocol.Reading``."""
@@ -217,8 +226,7 @@ class SqliteReading:
         order = " ORDER BY claim"
         if selection.holders is None:
             return [(sql + order, bound)]
-        known = self._numbers()
-        numbers = sorted({known[holder] for holder in selection.holders if holder in known})
+        numbers = self._numbers_of(selection.holders)
         if selection.claims is not None:
             if not numbers:
                 return []
@@ -245,9 +253,7 @@ class SqliteReading:
         elif selection.holders is None:
             total = int(self._settled.execute(_SQL["held_by_all"], (selection.as_of,)).get)
         else:
-            known = self._numbers()
-            numbers = {known[holder] for holder in selection.holders if holder in known}
-            total = sum(self._held_before(number, selection.as_of) for number in numbers)
+            total = sum(self._held_before(each, selection.as_of) for each in self._numbers_of(selection.holders))
         at = selection.valid_at
         if at is None:
             return total
@@ -265,14 +271,19 @@ class SqliteReading:
     def newest(self, tokens: Sequence[Sequence[str]], selection: Selection, limit: int) -> list[int]:
         """See ``protocol.Reading``."""
         wanted = [list(forms) for forms in tokens]
-        if selection.holders is not None:
-            wanted.append([_word_of_holder(holder) for holder in selection.holders])
         if selection.kinds is not None:
             wanted.append([_word_of_kind(kind) for kind in selection.kinds])
-        if not wanted or not all(wanted):
+        whose = [None] if selection.holders is None else self._numbers_of(selection.holders)
+        if not wanted or not all(wanted) or not whose:
             return []
-        query = " AND ".join(f"({' OR '.join(_quoted(form) for form in forms)})" for forms in wanted)
+        query = " AND ".join(
+            f"({' OR '.join(_quoted(form, mine) for form in forms for mine in whose)})" for forms in wanted
+        )
         return [row[0] for row in self._settled.execute(_SQL["newest"], (query, selection.as_of, limit))]
+
+    def _numbers_of(self, holders: Collection[str]) -> list[int]:
+        known = self._numbers()
+        return sorted({known[holder] for holder in holders if holder in known})
 
     def versions(self, claim: int) -> list[Version]:
         """See ``protocol.Reading``."""
@@ -362,6 +373,10 @@ class SqliteReading:
         """See ``protocol.Reading``."""
         return map(BlockRow._make, self._db.execute(_SQL["blocks"]))
 
+    def block_uses(self) -> Iterator[tuple[int, int, int]]:
+        """See ``protocol.Reading``."""
+        return iter(self._db.execute(_SQL["block_uses"]))
+
     def source(self, path: str) -> SourceRow | None:
         """See ``protocol.Reading``."""
         row = self._db.execute(_SQL["source"], (path,)).fetchone()
@@ -394,32 +409,32 @@ class SqliteReading:
         return {id_: n for n, id_ in self._ids().items()}
 
 
-_OURS = frozenset("\ue000\ue001")
-_NOT_OURS = dict.fromkeys(map(ord, _OURS), " ")
-
-
-def indexed(seq: int, data: bytes, holder: bytes, kind: str) -> str | None:
+def indexed(seq: int, data: bytes, holder: int, kind: str) -> str | None:
     """What should stand in the search index for a claim, from its parts; None where its text was erased."""
     body = body_of(seq, data, "text")
-    return None if body is None else in_index(str(body, "utf-8", "replace"), holder.hex(), kind)
+    return None if body is None else in_index(str(body, "utf-8", "replace"), holder, kind)
 
 
-def in_index(text: str, holder: str, kind: str) -> str:
-    """A claim's text as it stands in the search index: with a word of ours each for its holder and its kind."""
-    plain = text if _OURS.isdisjoint(text) else text.translate(_NOT_OURS)
-    return f"{plain} {_word_of_holder(holder)} {_word_of_kind(kind)}"
+def in_index(text: str, holder: int, kind: str) -> str:
+    """A claim as it stands in the search index: the words of its text and one of ours for its kind, each with its holder.
+
+    So a search asks for the claims of a holder that hold a word as one list, however many others hold it.
+    """
+    mine = _HOLDER + str(holder)
+    return f"{mine} ".join([*words(text), _word_of_kind(kind)]) + mine
 
 
-def _word_of_holder(holder: str) -> str:
-    return "\ue000" + holder
+_HOLDER, _KIND = "\ue000", "\ue001"
+"""Neither letters nor digits: in no word of a text."""
 
 
 def _word_of_kind(kind: str) -> str:
-    return "\ue001" + kind.encode("utf-8", "replace").hex()
+    return _KIND + kind.encode("utf-8", "replace").hex()
 
 
-def _quoted(word: str) -> str:
-    return f'"{word}"'
+def _quoted(word: str, holder: int | None) -> str:
+    """The word as one holder has it, or, of all of them, whatever begins like it."""
+    return f'"{word}{_HOLDER}" *' if holder is None else f'"{word}{_HOLDER}{holder}"'
 
 
 def kept(valid: tuple[Interval, ...]) -> str | None:

@@ -17,6 +17,7 @@ from tallystick.store.presence import is_there
 from tallystick.store.sqlite.connection import (
     LOCK_TIMEOUT_SECONDS,
     closed,
+    is_held,
     is_in_wal_mode,
     locked,
     open_database,
@@ -114,6 +115,21 @@ class SqliteStore:
             # An I/O error may have rolled back already; a fresh connection starts from what is on disk.
             closed(self._writers.pop(log))
 
+    def written_since(self, log: LogName, size: int) -> bool:
+        """See ``protocol.Store``: the lock file first, then the head, which a connection of its own sees as it is now."""
+        path = self._path(log)
+        if is_held(self._locks[log]):
+            return True
+        if not is_there(path):
+            return size != 0
+        connection = open_database(path, write=False, vfs=self._vfs)
+        try:
+            return size != (0 if self._is_blank(connection, log) else SqliteReading(connection).head().size)
+        except apsw.Error as error:
+            raise translated(error, path) from None
+        finally:
+            closed(connection)
+
     def opener(self) -> Callable[[], SqliteStore]:
         """See ``protocol.Store``."""
         return partial(SqliteStore, self.location, vfs=self._vfs, lock_timeout_seconds=self._timeout)
@@ -149,7 +165,7 @@ class SqliteStore:
         empty = self._empty()
         wanted, kept = _schema_of(empty), _schema_of(connection)
         empty.close()
-        names = sorted(name for name in wanted.keys() | kept.keys() if wanted.get(name) != kept.get(name))
+        names = sorted({name for _, name, _, _ in wanted ^ kept})
         return [f"the schema of {name} was changed" for name in names]
 
     def _check_search(self, path: str) -> list[str]:
@@ -326,15 +342,29 @@ def _indexed(*row: Any) -> str | None:
 def _check_counts(connection: apsw.Connection) -> list[str]:
     if connection.execute(_SQL["held_apart"], (END_OF_TIME, END_OF_TIME)).fetchone():
         return ["the counts of claims held are not what the versions of claims come to"]
+    if found := connection.execute(_SQL["holders_apart"]).fetchone():
+        return [f"holder {found[0].hex()} is in no claim"]
     if found := connection.execute(_SQL["versions_apart"]).fetchone():
         return [f"the versions of c{found[0]} do not say the same of it"]
     return []
 
 
-def _schema_of(connection: apsw.Connection) -> dict[str, str]:
-    """Name → statement of everything but the tables that the search index keeps for itself."""
-    rows = connection.execute(
-        "SELECT CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema"
-        " WHERE sql IS NOT NULL AND tbl_name NOT LIKE 'words!_%' ESCAPE '!'"
-    )
-    return {str(name, "utf-8", "replace"): str(sql, "utf-8", "replace") for name, sql in rows}
+_SCHEMA = "SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema"
+_SETTINGS = "SELECT k, v FROM words_config"
+_KEPT_BY_THE_INDEX = frozenset({"words_data", "words_idx", "words_config"})
+"""Tables that FTS5 makes for the search index, in the words of its own version."""
+
+
+def _schema_of(connection: apsw.Connection) -> set[tuple[str, str, str, str]]:
+    """(sort, name, its table, statement) of everything there is, without FTS5's own statements; then what FTS5 is set to."""
+    found: set[tuple[str, str, str, str]] = set()
+    for row in connection.execute(_SCHEMA):
+        sort, name, table, sql = (_text(each) for each in row)
+        found.add((sort, name, table, "" if sort == "table" and name in _KEPT_BY_THE_INDEX else sql))
+    if ("table", "words_config", "words_config", "") in found:
+        found |= {("set", "words", repr(key), repr(value)) for key, value in connection.execute(_SETTINGS)}
+    return found
+
+
+def _text(value: Any) -> str:
+    return str(value, "utf-8", "replace") if isinstance(value, bytes) else "" if value is None else str(value)

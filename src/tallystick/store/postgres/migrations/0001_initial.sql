@@ -256,8 +256,9 @@ BEGIN
 END $$;
 CREATE TRIGGER version_begins_open BEFORE INSERT ON tally.version FOR EACH ROW
     WHEN (NEW.tx_to <> 9007199254740991) EXECUTE FUNCTION tally.refuse_version();
+-- Column by column: of rows that are compared the server makes other parentheses each time it is dumped and restored.
 CREATE TRIGGER version_runs_on BEFORE UPDATE ON tally.version FOR EACH ROW
-    WHEN ((NEW.trail, NEW.log, NEW.claim, NEW.tx_from) <> (OLD.trail, OLD.log, OLD.claim, OLD.tx_from)
+    WHEN (NEW.trail <> OLD.trail OR NEW.log <> OLD.log OR NEW.claim <> OLD.claim OR NEW.tx_from <> OLD.tx_from
         OR (OLD.tx_to <> 9007199254740991 AND NEW.tx_to <> OLD.tx_to)) EXECUTE FUNCTION tally.refuse_version();
 CREATE INDEX version_by_holder ON tally.version (trail, log, holder, claim);
 CREATE INDEX version_by_kind ON tally.version (trail, log, holder, kind, claim) INCLUDE (tx_from, tx_to);

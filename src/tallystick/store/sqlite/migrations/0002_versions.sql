@@ -121,8 +121,8 @@ CREATE TABLE epoch (
     at    INTEGER NOT NULL
 ) STRICT;
 
--- The texts of claims, with a word of our own each for the holder and the kind (words_of in log.py): U+E000 and U+E001 begin
--- those, and no word of a text. The text itself is handed over again when it is taken out.
+-- The words of claims (store/words.py, which are separated by spaces here) and one for the kind, each with the number of the
+-- holder behind it (in_index in reading.py). They are handed over again when a claim is taken out.
 CREATE VIRTUAL TABLE words USING fts5 (
-    text, content = '', tokenize = "unicode61 remove_diacritics 2 tokenchars ''", detail = 'none', columnsize = 0
+    text, content = '', tokenize = 'ascii', detail = 'none', columnsize = 0
 );
