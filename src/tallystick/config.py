@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PERSON_VARIABLE = "TALLY_PERSON"
 _NAME = "tallystick"
+_GIT = ".git"
+_MOST_OF_GIT_FILE = 4096
 _BELOW_LOCAL = {"data": "share", "state": "state"}
 
 
@@ -107,22 +109,73 @@ def person_name(environ: Mapping[str, str]) -> str:
 
 
 def project_of(facts: SessionFacts) -> str:
-    """Name of a session's project: the folder it ran in, as the record says it (docs/decisions/0004)."""
-    return f"project:{facts.cwd or facts.repository or 'unknown'}"
+    """Name of a session's project: the folder it ran in, as the record says it (docs/decisions/0004).
+
+    Of a linked work tree that is on this machine it is the same folder in the repository's main checkout.
+    """
+    return f"project:{(facts.cwd and in_main_checkout(facts.cwd)) or facts.repository or 'unknown'}"
 
 
 def project_here(folder: str) -> str:
-    """Name of the project one stands in: the top of its git work tree, else the folder itself.
+    """Name of the project one stands in: the main checkout of its git work tree, else the folder itself."""
+    return f"project:{main_checkout(work_tree(folder) or folder)}"
+
+
+def work_tree(folder: str) -> str:
+    """Top of the git work tree that holds a folder; empty where none does, or where that is no whole path here.
 
     Looked for by its ``.git``, which a linked work tree has as a file: asking git itself would cost a process.
     """
     top = folder
-    while not os.path.exists(os.path.join(top, ".git")):
+    while os.path.isabs(top):
+        if os.path.exists(os.path.join(top, _GIT)):
+            return top
         above = os.path.dirname(top)
         if above == top:
-            return f"project:{folder}"
+            break
         top = above
-    return f"project:{top}"
+    return ""
+
+
+def in_main_checkout(folder: str) -> str:
+    """A folder of a linked work tree as it is called in the main checkout; any other as it is."""
+    top = work_tree(folder)
+    main = main_checkout(top) if top else top
+    return folder if main == top else main + folder[len(top) :]
+
+
+def main_checkout(top: str) -> str:
+    """The main work tree of the repository that ``top`` is a linked work tree of; ``top`` where it is none.
+
+    The repository must say so too: a folder that merely points at another's repository stays a project of its own. A
+    repository without a main work tree is called by its own folder.
+    """
+    linked = _pointed(os.path.join(top, _GIT), "gitdir:")
+    common = _pointed(os.path.join(linked, "commondir")) if linked else ""
+    back = _pointed(os.path.join(linked, "gitdir")) if common else ""
+    real = os.path.realpath
+    if not back or real(back) != real(os.path.join(top, _GIT)) or real(os.path.join(linked, "../..")) != real(common):
+        return top
+    above, name = os.path.split(common)
+    if name == _GIT or _pointed(os.path.join(above, _GIT), "gitdir:") == common:
+        return above
+    return _pointed(os.path.join(common, "config"), "worktree =") or common
+
+
+def _pointed(file: str, mark: str = "") -> str:
+    """The path that stands in one of git's small files, behind ``mark`` where it has one; empty where none does."""
+    try:
+        if not os.path.isfile(file):
+            return ""
+        with open(file, "rb") as stream:
+            lines = os.fsdecode(stream.read(_MOST_OF_GIT_FILE)).split("\n")
+    except OSError:
+        return ""
+    said = (line.strip() for line in lines)
+    found = next((line[len(mark) :].strip() for line in said if line.startswith(mark)), "")
+    if not found or "\0" in found:
+        return ""
+    return os.path.normpath(os.path.join(os.path.dirname(file), found))
 
 
 def entropy(size: int) -> bytes:
