@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from tallystick.errors import UsageError
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tallystick.model.evidence import SessionFacts
+    from tallystick.transcripts.discovery import Found
 
 PERSON_VARIABLE = "TALLY_PERSON"
 _NAME = "tallystick"
@@ -81,19 +82,24 @@ def _folder(said: str) -> str:
         raise UsageError(f"{said}: nobody's home folder; write the folder out") from None
 
 
-def session_folders(environ: Mapping[str, str], home: Path) -> list[Path]:
-    """Where the known harnesses keep their sessions on this machine; only folders that are there."""
-    from pathlib import Path
+def found_places(environ: Mapping[str, str], home: Path, harnesses: Collection[str] | None = None) -> list[Found]:
+    """Where the known harnesses keep sessions on this machine, for this person and in the project one stands in.
 
-    claude = environ.get("CLAUDE_CONFIG_DIR")
-    codex = environ.get("CODEX_HOME")
-    candidates = [
-        *([Path(claude) / "projects"] if claude else [home / ".claude/projects", home / ".config/claude/projects"]),
-        Path(codex) / "sessions" if codex else home / ".codex/sessions",
-        Path(codex) / "archived_sessions" if codex else home / ".codex/archived_sessions",
-        home / ".gemini/tmp",
-    ]
-    return [path for path in candidates if path.is_dir()]
+    Only what is there; ``harnesses`` narrows to those of these names.
+    """
+    from tallystick.transcripts.discovery import Machine, discovered, session_places
+    from tallystick.transcripts.view import DiskView
+
+    try:
+        project = work_tree(os.getcwd())
+    except OSError:
+        project = ""
+    with DiskView() as view:
+        return discovered(session_places(Machine(_system(), environ, str(home), project)), view, harnesses)
+
+
+def _system() -> str:
+    return {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
 
 
 def person_name(environ: Mapping[str, str]) -> str:

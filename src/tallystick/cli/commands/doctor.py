@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
 from tallystick.cli.app import stop
 from tallystick.cli.asked import Asked
 from tallystick.cli.options import shared
-from tallystick.config import session_folders
-from tallystick.plugins import home
+from tallystick.config import found_places, in_main_checkout
+from tallystick.plugins import adapters, home
+from tallystick.trail.instants import iso
 from tallystick.workflows.doctor import accept_heads, examine
+from tallystick.workflows.harnesses import Harness
 
 
 @click.command("doctor", help="Check the trail, its keys, the clock and the harnesses, and say what to do.")
@@ -23,8 +26,19 @@ def command(asked: Asked, accept_head: bool) -> None:
     """Examine."""
     if accept_head:
         accept_heads(asked.trail)
-    checks = examine(asked.trail, session_folders(os.environ, home()))
-    document = {"checks": [check._asdict() for check in checks]}
-    asked.show(document, lambda: "\n".join(f"{check.state:5} {check.name}: {check.advice}" for check in checks))
-    if any(check.state == "bad" for check in checks):
+    examined = examine(asked.trail, found_places(os.environ, home()), adapters(), in_main_checkout)
+    document = {
+        "checks": [check._asdict() for check in examined.checks],
+        "harnesses": [_document(each) for each in examined.harnesses],
+    }
+    asked.show(document, lambda: "\n".join(f"{each.state:5} {each.name}: {each.advice}" for each in examined.checks))
+    if any(check.state == "bad" for check in examined.checks):
         stop(1)
+
+
+def _document(seen: Harness) -> dict[str, Any]:
+    return {
+        **seen._asdict(),
+        "refused": [each._asdict() for each in seen.refused],
+        "newest": None if seen.newest is None else iso(seen.newest),
+    }
