@@ -92,7 +92,7 @@ def project_at(folder: Path) -> str:
 @pytest.mark.parametrize("below", ["", "src/app"])
 @pytest.mark.parametrize("place", ["../elsewhere/feature", ".worktrees/feature", "../shop-feature.x_y"])
 def test_a_work_tree_is_its_repository(main: Path, place: str, below: str) -> None:
-    """SEC.3 (pitfall 52): a linked work tree is one project with the main checkout, wherever it lies and whatever it is called."""
+    """SEC.3 (pitfall 52): a linked work tree is one project with the main checkout, wherever it lies, by whatever name."""
     tree = Path(os.path.normpath(main / place))
     git(main, "worktree", "add", "-q", "-b", "feature", str(tree))
     folder = tree / below
