@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from tallystick.errors import UsageError
@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tallystick.model.evidence import SessionFacts
+    from tallystick.transcripts.discovery import Found
 
 PERSON_VARIABLE = "TALLY_PERSON"
 _NAME = "tallystick"
+_GIT = ".git"
+_MOST_OF_GIT_FILE = 4096
 _BELOW_LOCAL = {"data": "share", "state": "state"}
 
 
@@ -79,19 +82,24 @@ def _folder(said: str) -> str:
         raise UsageError(f"{said}: nobody's home folder; write the folder out") from None
 
 
-def session_folders(environ: Mapping[str, str], home: Path) -> list[Path]:
-    """Where the known harnesses keep their sessions on this machine; only folders that are there."""
-    from pathlib import Path
+def found_places(environ: Mapping[str, str], home: Path, harnesses: Collection[str] | None = None) -> list[Found]:
+    """Where the known harnesses keep sessions on this machine, for this person and in the project one stands in.
 
-    claude = environ.get("CLAUDE_CONFIG_DIR")
-    codex = environ.get("CODEX_HOME")
-    candidates = [
-        *([Path(claude) / "projects"] if claude else [home / ".claude/projects", home / ".config/claude/projects"]),
-        Path(codex) / "sessions" if codex else home / ".codex/sessions",
-        Path(codex) / "archived_sessions" if codex else home / ".codex/archived_sessions",
-        home / ".gemini/tmp",
-    ]
-    return [path for path in candidates if path.is_dir()]
+    Only what is there; ``harnesses`` narrows to those of these names.
+    """
+    from tallystick.transcripts.discovery import Machine, discovered, session_places
+    from tallystick.transcripts.view import DiskView
+
+    try:
+        project = work_tree(os.getcwd())
+    except OSError:
+        project = ""
+    with DiskView() as view:
+        return discovered(session_places(Machine(_system(), environ, str(home), project)), view, harnesses)
+
+
+def _system() -> str:
+    return {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
 
 
 def person_name(environ: Mapping[str, str]) -> str:
@@ -107,22 +115,73 @@ def person_name(environ: Mapping[str, str]) -> str:
 
 
 def project_of(facts: SessionFacts) -> str:
-    """Name of a session's project: the folder it ran in, as the record says it (docs/decisions/0004)."""
-    return f"project:{facts.cwd or facts.repository or 'unknown'}"
+    """Name of a session's project: the folder it ran in, as the record says it (docs/decisions/0004).
+
+    Of a linked work tree that is on this machine it is the same folder in the repository's main checkout.
+    """
+    return f"project:{(facts.cwd and in_main_checkout(facts.cwd)) or facts.repository or 'unknown'}"
 
 
 def project_here(folder: str) -> str:
-    """Name of the project one stands in: the top of its git work tree, else the folder itself.
+    """Name of the project one stands in: the main checkout of its git work tree, else the folder itself."""
+    return f"project:{main_checkout(work_tree(folder) or folder)}"
+
+
+def work_tree(folder: str) -> str:
+    """Top of the git work tree that holds a folder; empty where none does, or where that is no whole path here.
 
     Looked for by its ``.git``, which a linked work tree has as a file: asking git itself would cost a process.
     """
     top = folder
-    while not os.path.exists(os.path.join(top, ".git")):
+    while os.path.isabs(top):
+        if os.path.exists(os.path.join(top, _GIT)):
+            return top
         above = os.path.dirname(top)
         if above == top:
-            return f"project:{folder}"
+            break
         top = above
-    return f"project:{top}"
+    return ""
+
+
+def in_main_checkout(folder: str) -> str:
+    """A folder of a linked work tree as it is called in the main checkout; any other as it is."""
+    top = work_tree(folder)
+    main = main_checkout(top) if top else top
+    return folder if main == top else main + folder[len(top) :]
+
+
+def main_checkout(top: str) -> str:
+    """The main work tree of the repository that ``top`` is a linked work tree of; ``top`` where it is none.
+
+    The repository must say so too: a folder that merely points at another's repository stays a project of its own. A
+    repository without a main work tree is called by its own folder.
+    """
+    linked = _pointed(os.path.join(top, _GIT), "gitdir:")
+    common = _pointed(os.path.join(linked, "commondir")) if linked else ""
+    back = _pointed(os.path.join(linked, "gitdir")) if common else ""
+    real = os.path.realpath
+    if not back or real(back) != real(os.path.join(top, _GIT)) or real(os.path.join(linked, "../..")) != real(common):
+        return top
+    above, name = os.path.split(common)
+    if name == _GIT or _pointed(os.path.join(above, _GIT), "gitdir:") == common:
+        return above
+    return _pointed(os.path.join(common, "config"), "worktree =") or common
+
+
+def _pointed(file: str, mark: str = "") -> str:
+    """The path that stands in one of git's small files, behind ``mark`` where it has one; empty where none does."""
+    try:
+        if not os.path.isfile(file):
+            return ""
+        with open(file, "rb") as stream:
+            lines = os.fsdecode(stream.read(_MOST_OF_GIT_FILE)).split("\n")
+    except OSError:
+        return ""
+    said = (line.strip() for line in lines)
+    found = next((line[len(mark) :].strip() for line in said if line.startswith(mark)), "")
+    if not found or "\0" in found:
+        return ""
+    return os.path.normpath(os.path.join(os.path.dirname(file), found))
 
 
 def entropy(size: int) -> bytes:

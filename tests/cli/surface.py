@@ -50,6 +50,10 @@ class Tally:
         for name, value in values.items():
             self._patch.setenv(name, value)
 
+    def stand(self, folder: Path) -> None:
+        """Go to a folder."""
+        self._patch.chdir(folder)
+
     def clock(self, instant: int) -> None:
         """Set what the clock reads, microseconds UTC."""
         self.setenv({"TALLY_CLOCK": str(instant)})

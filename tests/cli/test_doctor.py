@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -132,3 +133,17 @@ def test_files_that_are_no_trail(tally: Tally, damage: bytes) -> None:
     tally.trail.mkdir()
     (tally.trail / "memory.db").write_bytes(damage)
     assert states(tally, code=1)["trail"] == "bad"
+
+
+def test_how_sessions_hang_together(tally: Tally) -> None:
+    """EVID.5: with ``--json``, each session with those it comes from and those that come from it."""
+    assert tally.json("doctor")["lineage"] == []
+    one = ClaudeCode("one").says("Always run the linter before committing.").answers("Yes.")
+    two = ClaudeCode("two").pause(hours=1)
+    two.records = [json.dumps(json.loads(line) | {"sessionId": two.id}).encode() + b"\n" for line in one.records]
+    for session in (one, two.says("Go on.")):
+        tally.json("ingest", session.write(tally.folder / session.file_name))
+    first, second = tally.json("doctor")["lineage"]
+    assert (first["native_id"], first["fork_of"], first["forks"]) == (one.id, None, [second["session"]])
+    assert (second["native_id"], second["fork_of"], second["shared"]) == (two.id, first["session"], 2)
+    assert (second["project"], second["events"], second["compactions"]) == ("project:/work/shop", 3, [])

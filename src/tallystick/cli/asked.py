@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tallystick.cli.saying import as_said, complain, say_exactly
-from tallystick.config import person_name, places, project_here
+from tallystick.config import in_main_checkout, person_name, places, project_here, work_tree
 from tallystick.errors import UsageError
 from tallystick.plugins import open_trail
 from tallystick.trail.appending import Trail
@@ -82,7 +82,8 @@ def _can_be_looked_for(as_of: str) -> None:
 def _scope(holder: tuple[str, ...]) -> Scope:
     if holder:
         return Scope(asked=holder)
-    return Scope(project=project_name(), person=person_name(os.environ))
+    here = _here()
+    return _of_project(project_here(here), f"project:{work_tree(here) or here}")
 
 
 def project_name() -> str:
@@ -91,11 +92,19 @@ def project_name() -> str:
     Raises:
         UsageError: one stands nowhere: the folder has been removed.
     """
+    return project_here(_here())
+
+
+def _here() -> str:
     try:
-        here = os.getcwd()
+        return os.getcwd()
     except OSError as error:
         raise UsageError(f"the folder you stand in: {error.strerror}; go to one that is there") from None
-    return project_here(here)
+
+
+def _of_project(project: str, own: str) -> Scope:
+    """A project and this person; ``own`` is what the folder itself is called, where it is a linked work tree."""
+    return Scope(project=project, person=person_name(os.environ), also=own if own != project else "")
 
 
 def claim_id(text: str) -> int:
@@ -132,9 +141,7 @@ def with_project(scope: Scope, project: str | None) -> Scope:
         return scope
     from pathlib import Path
 
-    name = (
-        project
-        if ":" in project
-        else f"project:{Path(project).expanduser().resolve() if Path(project).exists() else project}"
-    )
-    return Scope(project=name, person=person_name(os.environ))
+    if ":" in project:
+        return _of_project(project, project)
+    folder = str(Path(project).expanduser().resolve()) if Path(project).exists() else project
+    return _of_project(f"project:{in_main_checkout(folder)}", f"project:{folder}")

@@ -31,19 +31,32 @@ OTHER_ENDINGS = (".jsonl.zst", ".traj", ".md", ".txt", ".db", ".sqlite", ".vscdb
 """Files that are opened too, and passed over in silence: most of them have nothing to do with any harness."""
 NEVER_READ = frozenset(
     {
+        ".claude.json",
         ".credentials.json",
+        "agent_settings.json",
+        "apps.json",
         "auth.json",
+        "cline_mcp_settings.json",
+        "config.json",
         "credentials.json",
+        "google_accounts.json",
+        "history.jsonl",
+        "hosts.json",
+        "mcp-auth.json",
+        "mcp-config.json",
+        "mcp-oauth-tokens-v2.json",
+        "mcp-oauth-tokens.json",
+        "mcp.json",
+        "mcp_settings.json",
+        "oauth_creds.json",
+        "package.json",
+        "secrets.json",
+        "session_index.jsonl",
         "settings.json",
         "settings.local.json",
-        "config.json",
-        "history.jsonl",
-        "session_index.jsonl",
-        ".claude.json",
-        "package.json",
     }
 )
-"""Credential, configuration and prompt-history files that harnesses keep beside their sessions (EVID.9)."""
+"""Credential, configuration and prompt-history files that harnesses keep beside their sessions, in small letters (EVID.9)."""
 
 
 class Unreadable(NamedTuple):
@@ -90,8 +103,14 @@ def _walk(folder: Path, bad: list[Unreadable]) -> Iterator[Path]:
             path = Path(where) / name
             if name.endswith(".zst") and name.removesuffix(".zst") in there:
                 continue
-            if name.endswith((*ENDINGS, *OTHER_ENDINGS)) and name not in NEVER_READ and path.is_file():
+            if name.endswith((*ENDINGS, *OTHER_ENDINGS)) and path.is_file() and not is_never_read(path):
                 yield path
+
+
+def is_never_read(path: Path) -> bool:
+    """Whether a file, or the one that a link leads to, is of ``NEVER_READ``; some file systems do not tell letters apart."""
+    names = (path.name, os.path.basename(os.path.realpath(path))) if path.is_symlink() else (path.name,)
+    return not NEVER_READ.isdisjoint(name.lower() for name in names)
 
 
 class Source:
@@ -220,7 +239,7 @@ def adapter_for(path: Path, adapters: Sequence[Adapter]) -> Adapter:
         NotATranscript: none does, or the file is one that is never read.
         UsageError: the file cannot be read.
     """
-    if path.name in NEVER_READ:
+    if is_never_read(path):
         raise NotATranscript(f"{shown_path(path)}: credential, configuration and history files are never read")
     try:
         with opened(path) as stream:

@@ -99,8 +99,10 @@ class IngestReport:
         return self.counts["claims:asserted"]
 
 
-def ingest(trail: Trail, paths: Sequence[Path], tools: Tools) -> IngestReport:
+def ingest(trail: Trail, paths: Sequence[Path], tools: Tools, *, discovered: bool = False) -> IngestReport:
     """Read every transcript among ``paths`` and keep what it says. Problems are counted and reported, never raised.
+
+    A path that was ``discovered``, and not named by anybody, may turn out to hold no transcript.
 
     Raises:
         MachineError: the trail cannot be written; what was committed before stays.
@@ -112,7 +114,7 @@ def ingest(trail: Trail, paths: Sequence[Path], tools: Tools) -> IngestReport:
         report.problems.append(IngestProblem(each.path, 0, each.reason))
         if each.asked:
             report.refused.append(each)
-    named = set(paths)
+    named = set() if discovered else set(paths)
     wrote = False
     for path in files:
         wrote |= _file(trail, path, tools, report, asked=path in named)

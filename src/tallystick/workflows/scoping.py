@@ -18,6 +18,8 @@ class Scope(NamedTuple):
     asked: tuple[str, ...] = ()
     project: str = ""
     person: str = ""
+    also: str = ""
+    """Of a linked work tree: the project of its own folder, under which its sessions were kept by earlier versions."""
 
 
 def holders(rows: Reading, scope: Scope, as_of: int) -> tuple[str, ...] | None:
@@ -32,8 +34,12 @@ def holders(rows: Reading, scope: Scope, as_of: int) -> tuple[str, ...] | None:
         return None
     known = rows.names("holder")
     if not scope.asked:
-        wanted = {scope.project, scope.person}
-        mine = [row.id for row in known if row.name in wanted or _holds(row.name, scope.project)]
+        wanted = {scope.project, scope.person, scope.also} - {""}
+        mine = [
+            row.id
+            for row in known
+            if row.name in wanted or _holds(row.name, scope.project) or _holds(row.name, scope.also)
+        ]
         return same_as(rows, mine, as_of)
     found: list[str] = []
     for asked in scope.asked:

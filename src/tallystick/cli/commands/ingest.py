@@ -15,9 +15,9 @@ from tallystick.cli.app import stop
 from tallystick.cli.asked import Asked
 from tallystick.cli.options import shared
 from tallystick.cli.saying import complain
-from tallystick.config import session_folders
+from tallystick.config import found_places
 from tallystick.errors import UsageError
-from tallystick.plugins import home, ingest_tools
+from tallystick.plugins import adapters, home, ingest_tools
 from tallystick.trail.instants import parse_instant
 from tallystick.workflows.ingest import IngestReport, ingest
 from tallystick.workflows.surfaced import Surfaced
@@ -38,9 +38,14 @@ def command(
     asked: Asked, paths: tuple[Path, ...], harness: str | None, since: str | None, thorough: bool, redact_emails: bool
 ) -> None:
     """Ingest and report."""
-    wanted = list(paths) or session_folders(os.environ, home())
+    names = [adapter.name for adapter in adapters()]
+    if harness is not None and harness not in names:
+        raise UsageError(f"--harness {harness}: no such harness; there are {', '.join(names)}")
+    narrowed = names if harness is None else [harness]
+    wanted = list(paths) or [Path(each.path) for each in found_places(os.environ, home(), narrowed)]
     if not wanted:
-        raise UsageError("no sessions were found on this machine; name a transcript or a folder of them")
+        whose = f"of {harness} " if harness else ""
+        raise UsageError(f"no sessions {whose}were found on this machine; name a transcript or a folder of them")
     with _progress(wanted) as progress:
         tools = ingest_tools(
             os.environ,
@@ -51,20 +56,12 @@ def command(
             shown_before=Surfaced(asked.trail).before,
             progress=progress,
         )
-        if not tools.adapters:
-            raise UsageError(f"--harness {harness}: no such harness; there are {_names()}")
-        report = ingest(asked.trail, wanted, tools)
+        report = ingest(asked.trail, wanted, tools, discovered=not paths)
     asked.show(_document(report), lambda: _shown(report))
     if report.refused:
         for refused in report.refused:
             complain(f"{refused.path}: {refused.reason}")
         stop(2)
-
-
-def _names() -> str:
-    from tallystick.plugins import adapters
-
-    return ", ".join(adapter.name for adapter in adapters())
 
 
 def _document(report: IngestReport) -> dict[str, Any]:
