@@ -78,8 +78,9 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+    from tallystick.transcripts.opencode import OPENCODE
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, OPENCODE
 
 
 def ingest_tools(
