@@ -100,6 +100,7 @@ def test_the_adapters() -> None:
         "gemini-cli",
         "mini-swe-agent",
         "opencode",
+        "goose",
     ]
 
 

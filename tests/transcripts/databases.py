@@ -6,7 +6,7 @@ import json
 import sqlite3
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
 from tallystick.model.evidence import Event
 from tallystick.testing.reader_contract import Framed, ReaderContract
@@ -64,7 +64,7 @@ class GatheredReaderContract(ReaderContract):
     sql: str
     messages: str
     """The key of the list of messages in a document."""
-    unknown: dict[str, Any]
+    unknown: ClassVar[dict[str, Any]]
     """A message of next year."""
 
     def sources(self) -> dict[str, bytes]:

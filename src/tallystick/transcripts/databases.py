@@ -8,12 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from tallystick.errors import UsageError
 from tallystick.model.temporal import END_OF_TIME, Instant
 from tallystick.transcripts.protocol import FileView
-from tallystick.transcripts.texts import mended
 
 MAGIC = b"SQLite format 3\0"
 _TABLE = b"CREATE TABLE "
@@ -73,18 +70,6 @@ def rows_of(
 def text_of(value: object) -> str:
     """A column that holds a text; empty where it holds none."""
     return value if isinstance(value, str) else ""
-
-
-def json_in(value: object) -> msgspec.Raw:
-    """The JSON that a column holds as text; what is no JSON is a string, for the reader to count."""
-    text = text_of(value)
-    data = text.encode("utf-8", "replace")
-    try:
-        msgspec.json.decode(data, type=msgspec.Raw)
-    except (msgspec.DecodeError, RecursionError):
-        repaired = mended(data)
-        return msgspec.Raw(repaired if repaired is not None else msgspec.json.encode(text))
-    return msgspec.Raw(data)
 
 
 def instant_of(value: object, microseconds: int) -> Instant | None:

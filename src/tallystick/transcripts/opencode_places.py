@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from tallystick.errors import UsageError
-from tallystick.transcripts.databases import instant_of, json_in, rows_of, text_of
-from tallystick.transcripts.documents import UNREADABLE
+from tallystick.transcripts.databases import instant_of, rows_of, text_of
+from tallystick.transcripts.documents import UNREADABLE, json_in
 from tallystick.transcripts.protocol import FileState, FileView, Member
 
 MILLISECOND = 1_000
@@ -46,9 +46,14 @@ def document_of(view: FileView, path: str, session: str) -> bytes:
     of_it = "WHERE session_id = ? ORDER BY "
     parts: dict[object, list[msgspec.Raw]] = {}
     for row in rows_of(view, path, "part", ("id", "message_id", "data"), of_it + "message_id, id", (session,)):
-        parts.setdefault(row["message_id"], []).append(_with_ids(row["data"], {"id": text_of(row["id"])}))
+        parts.setdefault(row["message_id"], []).append(
+            _with_ids(text_of(row["data"]).encode(), {"id": text_of(row["id"])})
+        )
     messages = [
-        {"info": _with_ids(row["data"], {"id": text_of(row["id"])}), "parts": parts.get(row["id"], [])}
+        {
+            "info": _with_ids(text_of(row["data"]).encode(), {"id": text_of(row["id"])}),
+            "parts": parts.get(row["id"], []),
+        }
         for row in rows_of(view, path, "message", ("id", "data"), of_it + "time_created, id", (session,))
     ]
     (row,) = rows_of(view, path, "session", _SESSION, "WHERE id = ?", (session,))
@@ -58,12 +63,12 @@ def document_of(view: FileView, path: str, session: str) -> bytes:
         "parentID": text_of(row["parent_id"]) or None,
         "title": text_of(row["title"]),
         "version": text_of(row["version"]),
-        "revert": json_in(row["revert"]) if row["revert"] else None,
+        "revert": json_in(text_of(row["revert"]).encode()) if row["revert"] else None,
     }
     return msgspec.json.encode({"info": info, "messages": messages})
 
 
-def _with_ids(data: object, ids: dict[str, str]) -> msgspec.Raw:
+def _with_ids(data: bytes, ids: dict[str, str]) -> msgspec.Raw:
     """The JSON of a row, with what its own columns hold put in; of what is no object, the value alone."""
     raw = json_in(data)
     try:
@@ -115,7 +120,7 @@ def _tree_member(view: FileView, root: str, path: str, session: str) -> Member:
 
 
 def _file(view: FileView, path: str) -> msgspec.Raw:
-    return _with_ids(view.read(path).decode("utf-8", "replace"), {"id": path.rpartition("/")[2].removesuffix(".json")})
+    return _with_ids(view.read(path), {"id": path.rpartition("/")[2].removesuffix(".json")})
 
 
 class _Created(msgspec.Struct):
