@@ -77,9 +77,11 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
+    from tallystick.transcripts.goose import GOOSE
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+    from tallystick.transcripts.opencode import OPENCODE
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, OPENCODE, GOOSE
 
 
 def ingest_tools(

@@ -10,19 +10,25 @@ import json
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tallystick.model.evidence import Event, Status
 from tallystick.transcripts.codex import CODEX
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
+from tallystick.transcripts.goose import GOOSE
 from tallystick.transcripts.lines import records
 from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+from tallystick.transcripts.opencode import OPENCODE
 from tallystick.transcripts.protocol import Adapter, Gatherer, RawRecord
 from tallystick.transcripts.view import DiskView
+from tests.transcripts.databases import database_of
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT)}
+ADAPTERS: dict[str, Adapter] = {
+    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, GOOSE, MINI_SWE_AGENT, OPENCODE)
+}
 
 
 def sessions(harness: str) -> list[Path]:
@@ -46,12 +52,14 @@ def raw_records(adapter: Adapter, data: bytes) -> Iterator[RawRecord]:
 def golden(adapter: Adapter, session: Path) -> str:
     """The events of ``session`` as they are kept for comparison; the session itself stands beside them.
 
-    Of what holds several sessions, or is a folder of files of one, those of each member, its name before them.
+    Of what holds several sessions, or is a folder of files of one, those of each member, its name before them. A ``.sql`` file
+    stands for the database that it makes.
     """
     if not isinstance(adapter, Gatherer):
         return _golden(adapter, f"corpora/{adapter.name}/{session.name}", session.read_bytes())
-    with DiskView() as view:
-        found = [(member.name, member.load()) for member in adapter.gather(view, adapter.anchor(str(session)))]
+    with TemporaryDirectory() as folder, DiskView() as view:
+        place = database_of(session, Path(folder)) if session.suffix == ".sql" else session
+        found = [(member.name, member.load()) for member in adapter.gather(view, adapter.anchor(str(place)))]
     return "".join(f"{json.dumps({'member': name})}\n{_golden(adapter, name, data)}" for name, data in found)
 
 

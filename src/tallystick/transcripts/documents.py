@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
 from typing import NamedTuple
 
 import msgspec
 
 from tallystick.model.evidence import Event, EventKind, Locator, Origin, Problem, SessionFacts
 from tallystick.model.temporal import Instant
+from tallystick.transcripts.lines import objects, records
 from tallystick.transcripts.protocol import PendingCall, RawRecord
 from tallystick.transcripts.texts import cut, mended, pieces, type_name
 
@@ -174,3 +176,26 @@ def placed(found: Sequence[msgspec.Raw], record: RawRecord) -> Iterator[Message]
         else:
             at = start + len(data)
             yield Message(index, data, record.offset + start, len(data))
+
+
+def json_in(data: bytes) -> msgspec.Raw:
+    """The JSON value in ``data`` as it stands, or mended; what is none is a JSON string of it, for the reader to count.
+
+    What a gatherer makes documents of.
+    """
+    try:
+        return msgspec.json.decode(data.decode("utf-8", "replace").encode(), type=msgspec.Raw)
+    except UNREADABLE:
+        repaired = mended(data)
+        return msgspec.Raw(repaired or msgspec.json.encode(data.decode("utf-8", "replace")))
+
+
+def json_lines(data: bytes) -> list[msgspec.Raw]:
+    """The JSON values on the lines of ``data``, each as ``json_in`` gives it; those that were glued on one line apart, and
+    without a last line that is not all there yet."""
+    found = []
+    for record in records(BytesIO(data)):
+        value = json_in(record.data)
+        parts = [record.data[start:end] for start, end in objects(record.data)] if bytes(value)[:1] == b'"' else []
+        found += [json_in(part) for part in parts] if len(parts) > 1 else [value]
+    return found
