@@ -12,6 +12,7 @@ from io import BytesIO
 from pathlib import Path
 
 from tallystick.model.evidence import Event, Status
+from tallystick.transcripts.aider import AIDER
 from tallystick.transcripts.codex import CODEX
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
 from tallystick.transcripts.lines import records
@@ -22,7 +23,7 @@ from tallystick.transcripts.view import DiskView
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT)}
+ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT, AIDER)}
 
 
 def sessions(harness: str) -> list[Path]:
@@ -59,7 +60,7 @@ def _golden(adapter: Adapter, name: str, data: bytes) -> str:
     reader = adapter.reader(name)
     lines = [_line(event) for event in reader.read(raw_records(adapter, data))]
     end = {
-        "facts": {name: value for name, value in reader.facts._asdict().items() if value != ""},
+        "facts": {name: _portable(value) for name, value in reader.facts._asdict().items() if value != ""},
         "counts": dict(sorted(reader.counts.items())),
         "problems": [problem._asdict() for problem in reader.problems],
         "records": reader.records,
@@ -67,6 +68,11 @@ def _golden(adapter: Adapter, name: str, data: bytes) -> str:
         "open_calls": sorted(reader.calls),
     }
     return "\n".join([*lines, json.dumps(end, ensure_ascii=False)]) + "\n"
+
+
+def _portable(value: object) -> object:
+    """A fact that is a path below the corpora, the same in whatever folder they lie."""
+    return value.replace(str(CORPORA), "corpora") if isinstance(value, str) else value
 
 
 def _line(event: Event) -> str:
