@@ -79,8 +79,9 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+    from tallystick.transcripts.specstory import SPECSTORY
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, AIDER
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, AIDER, SPECSTORY
 
 
 def ingest_tools(

@@ -18,12 +18,15 @@ from tallystick.transcripts.gemini_cli import GEMINI_CLI
 from tallystick.transcripts.lines import records
 from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
 from tallystick.transcripts.protocol import Adapter, Gatherer, RawRecord
+from tallystick.transcripts.specstory import SPECSTORY
 from tallystick.transcripts.view import DiskView
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT, AIDER)}
+ADAPTERS: dict[str, Adapter] = {
+    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT, AIDER, SPECSTORY)
+}
 
 
 def sessions(harness: str) -> list[Path]:

@@ -18,14 +18,12 @@ import msgspec
 from tallystick.model.evidence import EventKind, Origin, SessionFacts
 from tallystick.transcripts.documents import Message, Read
 from tallystick.transcripts.protocol import FileState, FileView, Member, PendingCall
-from tallystick.transcripts.turns import Turn, TurnReader, lines_of
+from tallystick.transcripts.turns import Turn, TurnReader, lines_of, told, with_folder
 
 FILE = ".aider.chat.history.md"
 _HEADER = re.compile(rb"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[ \t]{0,8}\Z")
 _HEADER_LINE = re.compile(rb"(?m)^# aider chat started at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d[ \t\r]{0,8}$")
 _VERSION = re.compile(rb"(?m)^> Aider v([0-9][\w.+-]{0,40})[ \t\r]{0,8}$")
-_WHERE, _WHERE_ENDS = b"\n<!-- in ", b" -->\n"
-"""Stand around the folder of the history, behind a run as it is gathered, so that nothing in the run is moved by it."""
 _MODE_LINE = re.compile(rb"-\*- [^\n]{0,200} -\*-[ \t\r]{0,8}(?:\n|\Z)")
 _BREAK = b"  "
 """Ends every line that Aider writes of a person or of itself: a line break in Markdown."""
@@ -61,8 +59,7 @@ class AiderReader(TurnReader):
 
     def turns(self, data: bytes) -> list[Turn]:
         """The turns of one run, and the facts of the session; a run has no times but that of its start, without a zone."""
-        ends = data.rfind(_WHERE) if data.endswith(_WHERE_ENDS) else -1
-        run, where = (data, b"") if ends < 0 else (data[:ends], data[ends + len(_WHERE) : -len(_WHERE_ENDS)])
+        run, where = told(data)
         found = _turns(run)
         if not found:
             raise msgspec.DecodeError("nothing in it")
@@ -227,7 +224,6 @@ class Aider:
         """A member a run, called by when it started: the run as it stands there, and a line that says in which folder."""
         data = view.read(anchor).removeprefix(b"\xef\xbb\xbf")
         folder = PurePosixPath(anchor).parent.as_posix()
-        where = _WHERE + folder.replace("\n", " ").encode("utf-8", "replace") + _WHERE_ENDS
         names: Counter[str] = Counter()
         for run in _runs(data):
             name = run.started.replace(" ", "T") or "headless"
@@ -235,8 +231,8 @@ class Aider:
             called = name if names[name] == 1 else f"{name}~{names[name]}"
             text = data[run.start : run.end].rstrip(b"\r\n") + b"\n"
 
-            def load(document: bytes = text + where) -> bytes:
-                return document
+            def load(text: bytes = text) -> bytes:
+                return with_folder(text, folder)
 
             yield Member(called, FileState(len(text), 0, zlib.crc32(text)), load)
 

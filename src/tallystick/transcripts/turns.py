@@ -33,7 +33,7 @@ class TurnReader(DocumentReader):
         """Of the turn that is being read."""
 
     def turns(self, data: bytes) -> Sequence[Turn]:
-        """The turns of the text in order; sets ``facts``. Nothing between them but white space.
+        """The turns of the text in order; sets ``facts``. Between them stands nothing that anyone said.
 
         Raises:
             msgspec.DecodeError: not a text of this harness.
@@ -70,3 +70,27 @@ def lines_of(data: bytes) -> Iterator[tuple[int, bytes]]:
     for line in data.split(b"\n"):
         yield at, line.removesuffix(b"\r")
         at += len(line) + 1
+
+
+_WHERE, _WHERE_ENDS = b"\n<!-- in ", b" -->\n"
+
+
+class Told(NamedTuple):
+    """A text, and the folder that it is about; empty where nothing says so."""
+
+    text: bytes
+    folder: bytes
+
+
+def with_folder(text: bytes, folder: str) -> bytes:
+    """``text``, which ends in a line end, as a gathered document that says what folder it is about.
+
+    Behind the text, so that the folder moves no place in it.
+    """
+    return text + _WHERE + folder.replace("\n", " ").encode("utf-8", "replace") + _WHERE_ENDS
+
+
+def told(document: bytes) -> Told:
+    """What ``with_folder`` put together; a document that says no folder is all text."""
+    at = document.rfind(_WHERE) if document.endswith(_WHERE_ENDS) else -1
+    return Told(document, b"") if at < 0 else Told(document[:at], document[at + len(_WHERE) : -len(_WHERE_ENDS)])
