@@ -13,12 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tallystick.model.evidence import Event, Status
-from tallystick.transcripts.codex import CODEX
-from tallystick.transcripts.gemini_cli import GEMINI_CLI
-from tallystick.transcripts.goose import GOOSE
+from tallystick.plugins import adapters
 from tallystick.transcripts.lines import records
-from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
-from tallystick.transcripts.opencode import OPENCODE
 from tallystick.transcripts.protocol import Adapter, Gatherer, RawRecord
 from tallystick.transcripts.view import DiskView
 from tests.transcripts.databases import database_of
@@ -26,9 +22,7 @@ from tests.transcripts.databases import database_of
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
-ADAPTERS: dict[str, Adapter] = {
-    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, GOOSE, MINI_SWE_AGENT, OPENCODE)
-}
+ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 
 
 def sessions(harness: str) -> list[Path]:
@@ -67,7 +61,7 @@ def _golden(adapter: Adapter, name: str, data: bytes) -> str:
     reader = adapter.reader(name)
     lines = [_line(event) for event in reader.read(raw_records(adapter, data))]
     end = {
-        "facts": {name: value for name, value in reader.facts._asdict().items() if value != ""},
+        "facts": {name: _portable(value) for name, value in reader.facts._asdict().items() if value != ""},
         "counts": dict(sorted(reader.counts.items())),
         "problems": [problem._asdict() for problem in reader.problems],
         "records": reader.records,
@@ -75,6 +69,11 @@ def _golden(adapter: Adapter, name: str, data: bytes) -> str:
         "open_calls": sorted(reader.calls),
     }
     return "\n".join([*lines, json.dumps(end, ensure_ascii=False)]) + "\n"
+
+
+def _portable(value: object) -> object:
+    """A fact that is a path below the corpora, the same in whatever folder they lie."""
+    return value.replace(str(CORPORA), "corpora") if isinstance(value, str) else value
 
 
 def _line(event: Event) -> str:
