@@ -17,6 +17,7 @@ from tallystick.transcripts import codex_records as shapes
 from tallystick.transcripts import codex_tools as tools
 from tallystick.transcripts.codex_events import EventBuilder, Place
 from tallystick.transcripts.protocol import PendingCall, RawRecord
+from tallystick.transcripts.salvage import salvaged
 from tallystick.transcripts.texts import instant, type_name
 
 _STATE = "@codex"
@@ -157,7 +158,7 @@ class CodexReader:
 
     def _salvaged(self, place: Place) -> Iterator[Event]:
         """A line that is not one clean object of a known shape: read what can be read, count the rest."""
-        found, lost, mended = shapes.salvaged(place.record.data)
+        found, lost, mended = salvaged(place.record.data)
         reason = "" if found else "no JSON object"
         for part in found:
             try:
