@@ -42,6 +42,12 @@ class Message(msgspec.Struct):
     content: list[Part] | str
 
 
+class BetweenAgents(msgspec.Struct):
+    """``response_item/agent_message``: what one agent wrote to another."""
+
+    content: list[Part] | str
+
+
 class Reasoning(msgspec.Struct):
     """``response_item/reasoning``; what is encrypted is never decoded."""
 
@@ -145,6 +151,12 @@ class Source(msgspec.Struct):
     subagent: Subagent | str | None = None
 
 
+class HistoryBase(msgspec.Struct):
+    """How much of a rollout is another one's history."""
+
+    end_ordinal_exclusive: int | None = None
+
+
 class SessionMeta(msgspec.Struct):
     """``session_meta``, and the bare first object before 0.32."""
 
@@ -156,11 +168,14 @@ class SessionMeta(msgspec.Struct):
     forked_from_id: str | None = None
     parent_thread_id: str | None = None
     subagent_history_start_ordinal: int | None = None
+    history_base: HistoryBase | None = None
+    timestamp: str | None = None
 
 
 LINE = msgspec.json.Decoder(Line)
 TYPED = msgspec.json.Decoder(Typed)
 MESSAGE = msgspec.json.Decoder(Message)
+BETWEEN_AGENTS = msgspec.json.Decoder(BetweenAgents)
 REASONING = msgspec.json.Decoder(Reasoning)
 CALL = msgspec.json.Decoder(Call)
 SHELL_CALL = msgspec.json.Decoder(ShellCall)
