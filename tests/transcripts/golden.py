@@ -12,6 +12,7 @@ from io import BytesIO
 from pathlib import Path
 
 from tallystick.model.evidence import Event, Status
+from tallystick.transcripts.amp import AMP
 from tallystick.transcripts.codex import CODEX
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
 from tallystick.transcripts.lines import records
@@ -20,15 +21,22 @@ from tallystick.transcripts.protocol import Adapter, Gatherer, RawRecord
 from tallystick.transcripts.view import DiskView
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
+MADE = Path(__file__).resolve().parent / "made"
+"""Samples of harnesses of which there was no real session: made by us after public sources, and no part of the demo."""
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT)}
+ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (AMP, CODEX, GEMINI_CLI, MINI_SWE_AGENT)}
+
+
+def home(harness: str) -> Path:
+    """The folder of the sessions of ``harness``: in the corpora, or among those that are made."""
+    return MADE / harness if (MADE / harness).is_dir() else CORPORA / harness
 
 
 def sessions(harness: str) -> list[Path]:
-    """The sessions of ``harness`` in the corpora, by name."""
-    named = json.loads((CORPORA / harness / "SOURCES.json").read_text("utf-8"))
-    return sorted(CORPORA / harness / source["file"] for source in named)
+    """The sessions of ``harness`` that are kept, by name."""
+    named = json.loads((home(harness) / "SOURCES.json").read_text("utf-8"))
+    return sorted(home(harness) / source["file"] for source in named)
 
 
 def expected_path(session: Path) -> Path:
