@@ -21,7 +21,7 @@ from tallystick.transcripts.salvage import salvaged
 from tallystick.transcripts.texts import instant, type_name
 
 _STATE = "@codex"
-"""Key in ``calls`` that tells a later read of the file what its head said, where that is out of the ordinary."""
+"""Key in ``calls`` that tells a later read of the file what its head said: the session, and how it is to be read."""
 _MOST_HELD = 16
 _LINES_TRIED = 8
 _HARNESS_STARTS = (
@@ -128,7 +128,7 @@ class CodexReader:
             ends, _, born = state.command.partition(" ")
             self._history_ends, self._born = int(ends or 0), int(born or 0)
             self._build.thread = state.tool
-            self.facts = self.facts._replace(thread=state.tool)
+            self.facts = self.facts._replace(native_id="".join(state.paths), thread=state.tool)
         elif line == 1:
             self._undecided = True
             self._has_items = False
@@ -147,9 +147,9 @@ class CodexReader:
             ("delegated", self._delegated),
         )
         flags = tuple(name for name, is_on in on if is_on)
-        if flags or self._history_ends or self._born:
-            history = f"{self._history_ends} {self._born}"
-            self.calls[_STATE] = PendingCall(self.facts.thread, history, (), flags)
+        named = (self.facts.native_id,) if self.facts.native_id else ()
+        if flags or named:
+            self.calls[_STATE] = PendingCall(self.facts.thread, f"{self._history_ends} {self._born}", named, flags)
 
     # --- one physical record
 
