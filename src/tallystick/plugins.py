@@ -77,10 +77,11 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.amp import AMP
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.codex import CODEX
+    from tallystick.transcripts.copilot_cli import COPILOT_CLI
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, AMP
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, AMP, COPILOT_CLI
 
 
 def ingest_tools(

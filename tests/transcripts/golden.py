@@ -14,6 +14,7 @@ from pathlib import Path
 from tallystick.model.evidence import Event, Status
 from tallystick.transcripts.amp import AMP
 from tallystick.transcripts.codex import CODEX
+from tallystick.transcripts.copilot_cli import COPILOT_CLI
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
 from tallystick.transcripts.lines import records
 from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
@@ -25,7 +26,9 @@ MADE = Path(__file__).resolve().parent / "made"
 """Samples of harnesses of which there was no real session: made by us after public sources, and no part of the demo."""
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (AMP, CODEX, GEMINI_CLI, MINI_SWE_AGENT)}
+ADAPTERS: dict[str, Adapter] = {
+    adapter.name: adapter for adapter in (AMP, CODEX, COPILOT_CLI, GEMINI_CLI, MINI_SWE_AGENT)
+}
 
 
 def home(harness: str) -> Path:
