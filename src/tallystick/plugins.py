@@ -75,15 +75,17 @@ def _store(trail: str | os.PathLike[str], timeout_seconds: float) -> Store:
 def adapters() -> tuple[Adapter, ...]:
     """Every transcript adapter, in the order in which they are asked whether a file is theirs."""
     from tallystick.transcripts.aider import AIDER
+    from tallystick.transcripts.amp import AMP
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.codex import CODEX
+    from tallystick.transcripts.copilot_cli import COPILOT_CLI
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.goose import GOOSE
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
     from tallystick.transcripts.opencode import OPENCODE
     from tallystick.transcripts.specstory import SPECSTORY
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, OPENCODE, GOOSE, AIDER, SPECSTORY
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, OPENCODE, GOOSE, AIDER, SPECSTORY, AMP, COPILOT_CLI
 
 
 def ingest_tools(

@@ -20,15 +20,23 @@ from tallystick.transcripts.view import DiskView
 from tests.transcripts.databases import database_of
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
+MADE = Path(__file__).resolve().parent / "made"
+"""Samples of harnesses of which there was no real session: made by us after public sources, and no part of the demo."""
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
 ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
+ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
+
+
+def home(harness: str) -> Path:
+    """The folder of the sessions of ``harness``: in the corpora, or among those that are made."""
+    return MADE / harness if (MADE / harness).is_dir() else CORPORA / harness
 
 
 def sessions(harness: str) -> list[Path]:
-    """The sessions of ``harness`` in the corpora, by name."""
-    named = json.loads((CORPORA / harness / "SOURCES.json").read_text("utf-8"))
-    return sorted(CORPORA / harness / source["file"] for source in named)
+    """The sessions of ``harness`` that are kept, by name."""
+    named = json.loads((home(harness) / "SOURCES.json").read_text("utf-8"))
+    return sorted(home(harness) / source["file"] for source in named)
 
 
 def expected_path(session: Path) -> Path:
