@@ -78,8 +78,15 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+    from tallystick.transcripts.swe_agent import SWE_AGENT
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT
+    return (
+        CLAUDE_CODE,
+        CODEX,
+        GEMINI_CLI,
+        MINI_SWE_AGENT,
+        SWE_AGENT,
+    )
 
 
 def ingest_tools(
