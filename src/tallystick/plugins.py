@@ -74,6 +74,7 @@ def _store(trail: str | os.PathLike[str], timeout_seconds: float) -> Store:
 
 def adapters() -> tuple[Adapter, ...]:
     """Every transcript adapter, in the order in which they are asked whether a file is theirs."""
+    from tallystick.transcripts.atif import ATIF
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
@@ -86,6 +87,7 @@ def adapters() -> tuple[Adapter, ...]:
         GEMINI_CLI,
         MINI_SWE_AGENT,
         SWE_AGENT,
+        ATIF,
     )
 
 

@@ -12,6 +12,7 @@ from io import BytesIO
 from pathlib import Path
 
 from tallystick.model.evidence import Event, Status
+from tallystick.transcripts.atif import ATIF
 from tallystick.transcripts.codex import CODEX
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
 from tallystick.transcripts.lines import records
@@ -23,7 +24,9 @@ from tallystick.transcripts.view import DiskView
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT, SWE_AGENT)}
+ADAPTERS: dict[str, Adapter] = {
+    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT, SWE_AGENT, ATIF)
+}
 
 
 def sessions(harness: str) -> list[Path]:

@@ -14,16 +14,11 @@ import msgspec
 from tallystick.model.evidence import Event, EventKind, Locator, Origin, SessionFacts, Status
 from tallystick.transcripts.documents import UNREADABLE, DocumentReader, Message, Read
 from tallystick.transcripts.protocol import PendingCall, RawRecord
+from tallystick.transcripts.task_prompts import task_parts
 from tallystick.transcripts.texts import runs_own_command
 
 _TOOL = "bash"
 _NOWHERE = Locator(0, 0, 0, 0, 0)
-_TASKS = (
-    ("We're currently solving the following issue within our repository.", "\nISSUE:\n", "\n\nINSTRUCTIONS:\n"),
-    ("We're currently solving the following CTF challenge.", " The description is:\n", "\n\nINSTRUCTIONS:\n"),
-    ("<uploaded_files>\n", "\n<pr_description>\n", "\n</pr_description>"),
-)
-"""How the known prompt templates begin, and what they put before and after the words of whose problem it is."""
 _EDITS = frozenset({"edit", "insert", "append"})
 """Commands that write to the file that is open."""
 _EDITOR, _EDITOR_WRITES = "str_replace_editor", frozenset({"create", "str_replace", "insert", "undo_edit"})
@@ -98,7 +93,7 @@ class SweAgentReader(DocumentReader):
         super().__init__(name)
         self._steps = range(0)
         """Where the steps stand among the records; the others are the history, in its order."""
-        self._answered = False
+        self._answered = self._asked = False
         self._awaited: tuple[str, PendingCall] | None = None
         """The call, in a history without steps, whose result is the next message."""
 
@@ -149,6 +144,10 @@ class SweAgentReader(DocumentReader):
             return Read(decoded.role, ())
         if self._awaited is not None:
             return Read(decoded.role, self._result(message, uid, text))
+        if self._asked:
+            # After the task, the user role is the harness asking for another form of answer.
+            return Read(decoded.role, self.texts(message, uid, text, EventKind.MESSAGE, Origin.HARNESS))
+        self._asked = True
         return Read(decoded.role, self._task(message, uid, text))
 
     def _text(self, content: str | list[_Part] | None) -> str:
@@ -197,18 +196,12 @@ class SweAgentReader(DocumentReader):
 
     def _task(self, message: Message, uid: str, text: str) -> list[Event]:
         """The first prompt: a template of the harness around the words of whose problem it is."""
-        for begin, before, after in _TASKS:
-            start = text.find(before) + len(before)
-            end = text.rfind(after)
-            if text.startswith(begin) and len(before) <= start <= end:
-                events: list[Event] = []
-                for number, (part, origin) in enumerate(
-                    ((text[:start], Origin.HARNESS), (text[start:end], Origin.USER), (text[end:], Origin.HARNESS))
-                ):
-                    if part.strip():
-                        events += self.texts(message, f"{uid}:{number}", part, EventKind.MESSAGE, origin)
-                return events
-        return self.texts(message, uid, text, EventKind.MESSAGE, Origin.USER)
+        parts = task_parts(text)
+        events: list[Event] = []
+        for number, (part, origin) in enumerate(parts):
+            own_uid = f"{uid}:{number}" if len(parts) > 1 else uid
+            events += self.texts(message, own_uid, part, EventKind.MESSAGE, origin)
+        return events
 
 
 _NO_STATE = _State()
