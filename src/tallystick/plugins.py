@@ -76,6 +76,7 @@ def adapters() -> tuple[Adapter, ...]:
     """Every transcript adapter, in the order in which they are asked whether a file is theirs."""
     from tallystick.transcripts.aider import AIDER
     from tallystick.transcripts.amp import AMP
+    from tallystick.transcripts.atif import ATIF
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.copilot_cli import COPILOT_CLI
@@ -84,8 +85,9 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
     from tallystick.transcripts.opencode import OPENCODE
     from tallystick.transcripts.specstory import SPECSTORY
+    from tallystick.transcripts.swe_agent import SWE_AGENT
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, OPENCODE, GOOSE, AIDER, SPECSTORY, AMP, COPILOT_CLI
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, OPENCODE, GOOSE, AIDER, SPECSTORY, AMP, COPILOT_CLI, (
 
 
 def ingest_tools(

@@ -33,6 +33,9 @@ def home(harness: str) -> Path:
     return MADE / harness if (MADE / harness).is_dir() else CORPORA / harness
 
 
+ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
+
+
 def sessions(harness: str) -> list[Path]:
     """The sessions of ``harness`` that are kept, by name."""
     named = json.loads((home(harness) / "SOURCES.json").read_text("utf-8"))

@@ -16,6 +16,7 @@ from tallystick.model.evidence import Event, EventKind, Origin, Problem, Session
 from tallystick.transcripts import codex_records as shapes
 from tallystick.transcripts import codex_tools as tools
 from tallystick.transcripts.codex_events import EventBuilder, Place
+from tallystick.transcripts.codex_speech import HARNESS_STARTS
 from tallystick.transcripts.protocol import PendingCall, RawRecord
 from tallystick.transcripts.salvage import salvaged
 from tallystick.transcripts.texts import instant, type_name
@@ -24,20 +25,6 @@ _STATE = "@codex"
 """Key in ``calls`` that tells a later read of the file what its head said: the session, and how it is to be read."""
 _MOST_HELD = 16
 _LINES_TRIED = 8
-_HARNESS_STARTS = (
-    "# AGENTS.md instructions for",
-    "<environment_context>",
-    "<user_instructions>",
-    "<INSTRUCTIONS>",
-    "<skill>",
-    "<turn_aborted>",
-    "<goal_context>",
-    "<codex_internal_context>",
-    "<user_shell_command>",
-    "<subagent_notification>",
-    "Warning: apply_patch was requested via",
-    "Another language model started to solve this problem",
-)
 _BEGINS = re.compile(rb'\{ ?"timestamp" ?: ?"[^"]{1,40}" ?, ?"type" ?: ?"session_meta"')
 _TOP_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 
@@ -329,7 +316,7 @@ class CodexReader:
         text = self._build.joined(message.content)
         if message.role == "assistant":
             return _Read("message", self._build.texts(place, text, EventKind.MESSAGE, Origin.ASSISTANT), "model")
-        if message.role == "user" and not text.startswith(_HARNESS_STARTS):
+        if message.role == "user" and not text.startswith(HARNESS_STARTS):
             return _Read("message", [], "item", text)
         return _Read("message", self._build.texts(place, text, EventKind.MESSAGE, Origin.HARNESS))
 
