@@ -87,7 +87,20 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.specstory import SPECSTORY
     from tallystick.transcripts.swe_agent import SWE_AGENT
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, OPENCODE, GOOSE, AIDER, SPECSTORY, AMP, COPILOT_CLI, (
+    return (
+        CLAUDE_CODE,
+        CODEX,
+        GEMINI_CLI,
+        MINI_SWE_AGENT,
+        OPENCODE,
+        GOOSE,
+        AIDER,
+        SPECSTORY,
+        AMP,
+        COPILOT_CLI,
+        SWE_AGENT,
+        ATIF,
+    )
 
 
 def ingest_tools(

@@ -14,8 +14,7 @@ import msgspec
 
 from tallystick.model.evidence import Event, EventKind, Locator, Origin, Problem, SessionFacts
 from tallystick.model.temporal import Instant
-from tallystick.transcripts.lines import objects, records
-from tallystick.transcripts.lines import LineSource
+from tallystick.transcripts.lines import LineSource, objects, records
 from tallystick.transcripts.protocol import PendingCall, RawRecord
 from tallystick.transcripts.salvage import salvaged
 from tallystick.transcripts.texts import cut, mended, pieces, type_name
@@ -84,6 +83,13 @@ class DocumentReader:
         """
         raise NotImplementedError
 
+    def placed(self, found: Sequence[msgspec.Raw], record: RawRecord, *, exact: bool) -> Iterable[Message]:
+        """Each message with its byte range, in the order in which they are read; ``found`` is in the order of the document.
+
+        Messages that had to be mended are not ``exact``.
+        """
+        return placed(found, record, exact=exact)
+
     def read(self, records: Iterable[RawRecord]) -> Iterator[Event]:
         """Yield the events of the document in the order of its messages. Raises nothing for bad data."""
         for record in records:
@@ -92,6 +98,7 @@ class DocumentReader:
     def document(self, record: RawRecord) -> Iterator[Event]:
         """The events of one document. A format that has also a log of lines overrides this one."""
         data = record.data
+        exact = True
         try:
             found = self.messages(data)
         except UNREADABLE as error:
@@ -99,11 +106,12 @@ class DocumentReader:
             try:
                 found = self.messages(repaired or b"")
                 self.counts["mended"] += 1
+                exact = False
             except UNREADABLE:
                 self.records += 1
                 self.problems.append(Problem(record.line, f"not a {self.harness} document: {str(error)[:200]}"))
                 return
-        for message in placed(found, record):
+        for message in self.placed(found, record, exact=exact):
             self.records += 1
             yield from self._message(message)
 
@@ -192,12 +200,12 @@ class DocumentReader:
         return fitted, flags if "truncated" in flags else (*flags, "truncated")
 
 
-def placed(found: Sequence[msgspec.Raw], record: RawRecord) -> Iterator[Message]:
+def placed(found: Sequence[msgspec.Raw], record: RawRecord, *, exact: bool = True) -> Iterator[Message]:
     """Each message with its byte range; from the first one that had to be mended on, that of the whole document.
 
     Only what stands there as it is can be looked for in linear time.
     """
-    at, line, lost = 0, record.line, False
+    at, line, lost = 0, record.line, not exact
     for index, raw in enumerate(found):
         data = bytes(raw)
         start = -1 if lost else record.data.find(data, at)
@@ -208,7 +216,7 @@ def placed(found: Sequence[msgspec.Raw], record: RawRecord) -> Iterator[Message]
             line += record.data.count(b"\n", at, start)
             yield Message(index, data, record.offset + start, len(data), line)
             at = start + len(data)
-            yield Message(index, data, record.offset + start, len(data))
+            line += data.count(b"\n")
 
 
 def json_in(data: bytes) -> msgspec.Raw:
@@ -232,4 +240,3 @@ def json_lines(data: bytes) -> list[msgspec.Raw]:
         parts = [record.data[start:end] for start, end in objects(record.data)] if bytes(value)[:1] == b'"' else []
         found += [json_in(part) for part in parts] if len(parts) > 1 else [value]
     return found
-            line += data.count(b"\n")

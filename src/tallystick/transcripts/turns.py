@@ -49,11 +49,14 @@ class TurnReader(DocumentReader):
                 self.records += 1
                 self.problems.append(Problem(record.line, f"not a {self.harness} text: {str(error)[:200]}"))
                 continue
+            at, line = 0, record.line
             for index, turn in enumerate(found):
                 self.records += 1
                 self.kind = turn.kind
                 data = record.data[turn.start : turn.end]
-                yield from self._message(Message(index, data, record.offset + turn.start, len(data)), record)
+                line += record.data.count(b"\n", at, turn.start)
+                at = turn.start
+                yield from self._message(Message(index, data, record.offset + turn.start, len(data), line))
 
     def decoded(self, data: bytes) -> str:
         """``data`` as text; invalid UTF-8 costs its characters and is counted as ``mended``."""
