@@ -16,6 +16,7 @@ from tallystick.model.temporal import Instant
 from tallystick.transcripts.protocol import PendingCall, RawRecord
 from tallystick.transcripts.texts import cut, mended, pieces, type_name
 
+_MOST_MISSES = 8
 UNREADABLE = (msgspec.DecodeError, RecursionError)
 
 
@@ -76,6 +77,13 @@ class DocumentReader:
         """
         raise NotImplementedError
 
+    def placed(self, found: Sequence[msgspec.Raw], record: RawRecord, *, exact: bool) -> Iterable[Message]:
+        """Each message with its byte range, in the order in which they are read; ``found`` is in the order of the document.
+
+        Messages that had to be mended are not ``exact``.
+        """
+        return placed(found, record, exact=exact)
+
     def read(self, records: Iterable[RawRecord]) -> Iterator[Event]:
         """Yield the events of the document in the order of its messages. Raises nothing for bad data."""
         for record in records:
@@ -83,6 +91,7 @@ class DocumentReader:
 
     def _document(self, record: RawRecord) -> Iterator[Event]:
         data = record.data
+        exact = True
         try:
             found = self.messages(data)
         except UNREADABLE as error:
@@ -90,11 +99,12 @@ class DocumentReader:
             try:
                 found = self.messages(repaired or b"")
                 self.counts["mended"] += 1
+                exact = False
             except UNREADABLE:
                 self.records += 1
                 self.problems.append(Problem(record.line, f"not a {self.harness} document: {str(error)[:200]}"))
                 return
-        for message in placed(found, record):
+        for message in self.placed(found, record, exact=exact):
             self.records += 1
             yield from self._message(message, record)
 
@@ -163,13 +173,17 @@ class DocumentReader:
         return fitted, flags if "truncated" in flags else (*flags, "truncated")
 
 
-def placed(found: Sequence[msgspec.Raw], record: RawRecord) -> Iterator[Message]:
-    """Each message with its byte range; messages that had to be mended have the range of the whole document."""
-    at = 0
+def placed(found: Sequence[msgspec.Raw], record: RawRecord, *, exact: bool = True) -> Iterator[Message]:
+    """Each message with its byte range; messages that had to be mended have the range of the whole document.
+
+    Those are not looked for: each would be looked for to the document's end. Nor is what follows, when several are not found.
+    """
+    at = misses = 0
     for index, raw in enumerate(found):
         data = bytes(raw)
-        start = record.data.find(data, at)
+        start = record.data.find(data, at) if exact and misses < _MOST_MISSES else -1
         if start < 0:
+            misses += 1
             yield Message(index, data, record.offset, len(record.data))
         else:
             at = start + len(data)

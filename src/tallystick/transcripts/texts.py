@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import NamedTuple
 
-from tallystick.model.temporal import END_OF_TIME, Instant
+from tallystick.model.temporal import END_OF_TIME, SECOND, Instant
 from tallystick.transcripts.protocol import MAX_TEXT_BYTES
 from tallystick.verifiers.commands import actions
 
@@ -75,6 +76,18 @@ def instant(stamp: str) -> Instant | None:
         return None
     found = (moment - _EPOCH) // _MICROSECOND
     return found if 0 <= found < END_OF_TIME else None
+
+
+def unix_instant(stamp: object, per_second: int = 1) -> Instant | None:
+    """Microseconds UTC of a Unix time in ``1 / per_second`` seconds (int, Decimal, or either as text); None as ``instant``."""
+    try:
+        number = Decimal(str(stamp)) if isinstance(stamp, int | str | Decimal) and not isinstance(stamp, bool) else None
+        if number is None or not number.is_finite() or not 0 <= number < END_OF_TIME * per_second:
+            return None
+        found = int(number * SECOND / per_second)
+    except (ArithmeticError, ValueError):
+        return None
+    return found if found < END_OF_TIME else None
 
 
 def mended(data: bytes) -> bytes | None:
