@@ -74,12 +74,15 @@ def _store(trail: str | os.PathLike[str], timeout_seconds: float) -> Store:
 
 def adapters() -> tuple[Adapter, ...]:
     """Every transcript adapter, in the order in which they are asked whether a file is theirs."""
+    from tallystick.transcripts.chatgpt import CHATGPT
+    from tallystick.transcripts.claude_ai import CLAUDE_AI
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+    from tallystick.transcripts.otel_genai import OTEL_GENAI
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, CHATGPT, CLAUDE_AI, OTEL_GENAI
 
 
 def ingest_tools(

@@ -12,17 +12,22 @@ from io import BytesIO
 from pathlib import Path
 
 from tallystick.model.evidence import Event, Status
+from tallystick.transcripts.chatgpt import CHATGPT
+from tallystick.transcripts.claude_ai import CLAUDE_AI
 from tallystick.transcripts.codex import CODEX
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
 from tallystick.transcripts.lines import records
 from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+from tallystick.transcripts.otel_genai import OTEL_GENAI
 from tallystick.transcripts.protocol import Adapter, Gatherer, RawRecord
 from tallystick.transcripts.view import DiskView
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT)}
+ADAPTERS: dict[str, Adapter] = {
+    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT, CHATGPT, CLAUDE_AI, OTEL_GENAI)
+}
 
 
 def sessions(harness: str) -> list[Path]:
