@@ -77,6 +77,8 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.aider import AIDER
     from tallystick.transcripts.amp import AMP
     from tallystick.transcripts.atif import ATIF
+    from tallystick.transcripts.chatgpt import CHATGPT
+    from tallystick.transcripts.claude_ai import CLAUDE_AI
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.copilot_cli import COPILOT_CLI
@@ -84,6 +86,8 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.goose import GOOSE
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
     from tallystick.transcripts.opencode import OPENCODE
+    from tallystick.transcripts.otel_genai import OTEL_GENAI
+    from tallystick.transcripts.protocol import A
     from tallystick.transcripts.specstory import SPECSTORY
     from tallystick.transcripts.swe_agent import SWE_AGENT
 
@@ -92,14 +96,18 @@ def adapters() -> tuple[Adapter, ...]:
         CODEX,
         GEMINI_CLI,
         MINI_SWE_AGENT,
-        OPENCODE,
-        GOOSE,
+        A,
         AIDER,
-        SPECSTORY,
         AMP,
-        COPILOT_CLI,
-        SWE_AGENT,
         ATIF,
+        CHATGPT,
+        CLAUDE_AI,
+        COPILOT_CLI,
+        GOOSE,
+        OPENCODE,
+        OTEL_GENAI,
+        SPECSTORY,
+        SWE_AGENT,
     )
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from tallystick.model.temporal import END_OF_TIME, Instant
+from tallystick.model.temporal import END_OF_TIME, SECOND, Instant
 from tallystick.transcripts.protocol import MAX_TEXT_BYTES
 from tallystick.verifiers.commands import actions
 
@@ -93,6 +94,18 @@ def path_of_uri(uri: str) -> str:
     except ValueError:
         return ""
     return path[1:] if _DRIVE.match(path) else path
+
+
+def unix_instant(stamp: object, per_second: int = 1) -> Instant | None:
+    """Microseconds UTC of a Unix time in ``1 / per_second`` seconds (int, Decimal, or either as text); None as ``instant``."""
+    try:
+        number = Decimal(str(stamp)) if isinstance(stamp, int | str | Decimal) and not isinstance(stamp, bool) else None
+        if number is None or not number.is_finite() or not 0 <= number < END_OF_TIME * per_second:
+            return None
+        found = int(number * SECOND / per_second)
+    except (ArithmeticError, ValueError):
+        return None
+    return found if found < END_OF_TIME else None
 
 
 def mended(data: bytes) -> bytes | None:
