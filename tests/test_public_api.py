@@ -93,7 +93,8 @@ def test_exit_codes_of_errors() -> None:
 
 
 ADAPTERS = """
-aider amp atif chatgpt claude-ai claude-code codex copilot-cli gemini-cli goose mini-swe-agent opencode otel-genai specstory swe-agent
+aider amp atif chatgpt claude-ai claude-code codex copilot-cli gemini-cli goose mini-swe-agent opencode otel-genai specstory
+swe-agent
 """.split()
 
 
