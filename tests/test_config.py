@@ -192,6 +192,13 @@ def test_a_folder_that_is_not_on_this_machine(cwd: str, main: Path, monkeypatch:
     )
 
 
+@pytest.mark.parametrize("cwd", ["c:\\work\\shop", "C:\\work\\shop"])
+def test_a_drive_has_one_letter(cwd: str) -> None:
+    """SEC.3 (pitfall 52): one machine's records write the letter of a drive large and small; the rest stays as it is."""
+    assert project_of(SessionFacts("codex", "x", cwd=cwd)) == "project:C:\\work\\shop"
+    assert project_of(SessionFacts("codex", "x", cwd="é:/work")) == "project:é:/work"
+
+
 def test_a_session_that_names_no_folder() -> None:
     """SEC.3: its repository, else nothing that could be another's."""
     assert project_of(SessionFacts("codex", "x", repository="https://example.org/shop.git")).endswith("shop.git")

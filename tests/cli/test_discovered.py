@@ -213,7 +213,7 @@ def test_work_trees_of_before(tally: Tally, home: Path) -> None:
     newer = ClaudeCode("five", cwd=str(tree)).says("Never commit to main.")
     tally.json("ingest", newer.write(tally.folder / "five.jsonl"))
     assert tally.texts("--holder", f"project:{main}") == ["Never commit to main."]
-    assert f"project:{tree} and project:{main} (a work tree of it)" in tally("doctor").out
+    assert f"project:{tree} and project:{main} (the same repository)" in tally("doctor").out
 
     def seen() -> set[str]:
         return {item["text"] for item in tally.json("replay")["items"]}
@@ -224,7 +224,7 @@ def test_work_trees_of_before(tally: Tally, home: Path) -> None:
     tally.stand(main)
     tally.json("join", f"project:{tree}", f"project:{main}", "--because", "a work tree")
     assert len(seen()) == 3
-    assert "a work tree of it" not in tally("doctor").out
+    assert "the same repository" not in tally("doctor").out
 
 
 def test_two_clones_of_one_repository(tally: Tally) -> None:
