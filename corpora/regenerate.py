@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.transcripts.golden import ADAPTERS, CORPORA, golden, sessions
+from tests.transcripts.golden import ADAPTERS, golden, home, sessions
 
 from tallystick.transcripts.claude_code import CLAUDE_CODE
 from tallystick.transcripts.protocol import Adapter
@@ -23,7 +23,7 @@ ALL: dict[str, Adapter] = {CLAUDE_CODE.name: CLAUDE_CODE, **ADAPTERS}
 
 def expected_path(harness: str, session: Path) -> Path:
     """Where the expected events of ``session`` stand; a sub-agent's stand beside its session's."""
-    return CORPORA / harness / "expected" / f"{session.name}.events.jsonl"
+    return home(harness) / "expected" / f"{session.name}.events.jsonl"
 
 
 def main(names: Sequence[str]) -> int:
@@ -37,7 +37,7 @@ def main(names: Sequence[str]) -> int:
             path = expected_path(harness, session)
             path.parent.mkdir(exist_ok=True)
             path.write_text(golden(ALL[harness], session), "utf-8")
-            sys.stdout.write(f"{path.relative_to(CORPORA)}\n")
+            sys.stdout.write(f"{harness}/expected/{path.name}\n")
     return 0
 
 

@@ -206,6 +206,16 @@ def _refused() -> list[dict[str, str]]:
         "an escape that need not be": ('"asserted"', '"\\u0061sserted"'),
         "a string for a number": ('"at":2', '"at":"2"'),
         "true for a number": ('"at":2', '"at":true'),
+        "a format before the first": ('"v":1', '"v":0'),
+        "a reference to itself": ('"refs":[0]', '"refs":[1]'),
+        "a reference to a later entry": ('"refs":[0]', '"refs":[0,9]'),
+        "a newer format with an escape": ('"v":1', '"v":2,"word":"\\n"'),
+        "a newer format beyond ASCII": ('"v":1', '"v":2,"word":"é"'),
+        "a newer format with a float": ('"v":1', '"v":2,"weight":0.5'),
+        "a newer format with an integer beyond 2^53-1": ('"v":1', '"v":2,"weight":9007199254740992'),
+        "a newer format nested too deep": ('"v":1', f'"v":2,"word":{128 * "["}{128 * "]"}'),
+        "a newer format with a space": ('"v":1', '"v": 2'),
+        "a newer format with empty cross-references": ('"v":1', '"v":2,"word":1,"xrefs":{}'),
     }
     made = []
     for why, (old, new) in changes.items():

@@ -85,7 +85,7 @@ def test_refused_entries() -> None:
     for row in rows:
         with pytest.raises(CanonicalError):
             entry_from_bytes(row["entry"].encode())
-    assert len(rows) == 16
+    assert len(rows) == 26
 
 
 def test_parts() -> None:

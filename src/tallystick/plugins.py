@@ -74,12 +74,41 @@ def _store(trail: str | os.PathLike[str], timeout_seconds: float) -> Store:
 
 def adapters() -> tuple[Adapter, ...]:
     """Every transcript adapter, in the order in which they are asked whether a file is theirs."""
+    from tallystick.transcripts.aider import AIDER
+    from tallystick.transcripts.amp import AMP
+    from tallystick.transcripts.atif import ATIF
+    from tallystick.transcripts.chatgpt import CHATGPT
+    from tallystick.transcripts.claude_ai import CLAUDE_AI
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.codex import CODEX
+    from tallystick.transcripts.copilot_cli import COPILOT_CLI
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
+    from tallystick.transcripts.goose import GOOSE
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+    from tallystick.transcripts.opencode import OPENCODE
+    from tallystick.transcripts.otel_genai import OTEL_GENAI
+    from tallystick.transcripts.protocol import A
+    from tallystick.transcripts.specstory import SPECSTORY
+    from tallystick.transcripts.swe_agent import SWE_AGENT
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT
+    return (
+        CLAUDE_CODE,
+        CODEX,
+        GEMINI_CLI,
+        MINI_SWE_AGENT,
+        A,
+        AIDER,
+        AMP,
+        ATIF,
+        CHATGPT,
+        CLAUDE_AI,
+        COPILOT_CLI,
+        GOOSE,
+        OPENCODE,
+        OTEL_GENAI,
+        SPECSTORY,
+        SWE_AGENT,
+    )
 
 
 def ingest_tools(

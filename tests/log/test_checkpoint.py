@@ -39,6 +39,7 @@ def test_a_note_has_one_form() -> None:
         NOTE.replace("5\n", "5\r\n"),
         NOTE.replace(stamp, spare),
         NOTE.replace("AAA=\n\n", "AAB=\n\n"),
+        f"{NOTE}— witness.example é\n",
     ):
         with pytest.raises(ProofError):
             parse(wrong.encode())

@@ -10,25 +10,37 @@ import json
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tallystick.model.evidence import Event, Status
-from tallystick.transcripts.codex import CODEX
-from tallystick.transcripts.gemini_cli import GEMINI_CLI
+from tallystick.plugins import adapters
 from tallystick.transcripts.lines import records
-from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
 from tallystick.transcripts.protocol import Adapter, Gatherer, RawRecord
 from tallystick.transcripts.view import DiskView
+from tests.transcripts.databases import database_of
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
+MADE = Path(__file__).resolve().parent / "made"
+"""Samples of harnesses of which there was no real session: made by us after public sources, and no part of the demo."""
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT)}
+ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
+ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
+
+
+def home(harness: str) -> Path:
+    """The folder of the sessions of ``harness``: in the corpora, or among those that are made."""
+    return MADE / harness if (MADE / harness).is_dir() else CORPORA / harness
+
+
+ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
+ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 
 
 def sessions(harness: str) -> list[Path]:
-    """The sessions of ``harness`` in the corpora, by name."""
-    named = json.loads((CORPORA / harness / "SOURCES.json").read_text("utf-8"))
-    return sorted(CORPORA / harness / source["file"] for source in named)
+    """The sessions of ``harness`` that are kept, by name."""
+    named = json.loads((home(harness) / "SOURCES.json").read_text("utf-8"))
+    return sorted(home(harness) / source["file"] for source in named)
 
 
 def expected_path(session: Path) -> Path:
@@ -46,12 +58,14 @@ def raw_records(adapter: Adapter, data: bytes) -> Iterator[RawRecord]:
 def golden(adapter: Adapter, session: Path) -> str:
     """The events of ``session`` as they are kept for comparison; the session itself stands beside them.
 
-    Of what holds several sessions, or is a folder of files of one, those of each member, its name before them.
+    Of what holds several sessions, or is a folder of files of one, those of each member, its name before them. A ``.sql`` file
+    stands for the database that it makes.
     """
     if not isinstance(adapter, Gatherer):
         return _golden(adapter, f"corpora/{adapter.name}/{session.name}", session.read_bytes())
-    with DiskView() as view:
-        found = [(member.name, member.load()) for member in adapter.gather(view, adapter.anchor(str(session)))]
+    with TemporaryDirectory() as folder, DiskView() as view:
+        place = database_of(session, Path(folder)) if session.suffix == ".sql" else session
+        found = [(member.name, member.load()) for member in adapter.gather(view, adapter.anchor(str(place)))]
     return "".join(f"{json.dumps({'member': name})}\n{_golden(adapter, name, data)}" for name, data in found)
 
 
@@ -59,7 +73,7 @@ def _golden(adapter: Adapter, name: str, data: bytes) -> str:
     reader = adapter.reader(name)
     lines = [_line(event) for event in reader.read(raw_records(adapter, data))]
     end = {
-        "facts": {name: value for name, value in reader.facts._asdict().items() if value != ""},
+        "facts": {name: _portable(value) for name, value in reader.facts._asdict().items() if value != ""},
         "counts": dict(sorted(reader.counts.items())),
         "problems": [problem._asdict() for problem in reader.problems],
         "records": reader.records,
@@ -67,6 +81,11 @@ def _golden(adapter: Adapter, name: str, data: bytes) -> str:
         "open_calls": sorted(reader.calls),
     }
     return "\n".join([*lines, json.dumps(end, ensure_ascii=False)]) + "\n"
+
+
+def _portable(value: object) -> object:
+    """A fact that is a path below the corpora, the same in whatever folder they lie."""
+    return value.replace(str(CORPORA), "corpora") if isinstance(value, str) else value
 
 
 def _line(event: Event) -> str:

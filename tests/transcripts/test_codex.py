@@ -9,6 +9,7 @@ from time import process_time
 from typing import Any
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from tallystick.transcripts import codex_tools
 from tallystick.transcripts.codex import CODEX, CodexReader
 from tallystick.transcripts.lines import records
 from tallystick.transcripts.protocol import MAX_TEXT_BYTES
+from tallystick.transcripts.sources import adapter_for, found_files, records_of, source_of
 from tests.transcripts.golden import CORPORA, expected_path, golden, raw_records, sessions
 
 SHARED = Path(__file__).resolve().parents[2] / "../shared/data/transcripts"
@@ -212,7 +214,7 @@ def test_each_visible_turn_once() -> None:
     assert events[4].kind is EventKind.THINKING
     assert reader.counts["block:encrypted_content"] == 1
     assert reader.counts["record:message"] == 1
-    assert reader.calls == {}
+    assert list(reader.calls) == ["@codex"]
 
 
 @pytest.mark.parametrize(
@@ -280,6 +282,84 @@ def test_a_parent_is_no_person() -> None:
     ]
     assert reader.counts["record:copied_history"] == 3
     assert (reader.facts.parent, reader.facts.thread) == ("p1", "s1")
+
+
+def test_history_that_a_fork_begins_with_is_counted_and_not_said_again() -> None:
+    """EVID.5: what is older than the fork, or stands before its first own ordinal, was said in another session; a later
+    read of the file knows that still (pitfalls 13, 18)."""
+    old = {"timestamp": "2026-01-31T09:00:00Z"}
+    words = {"type": "user_message", "message": "old words"}
+    copied = [line("session_meta", {"id": "p1"}), item("user", "old words", **old), line("event_msg", words, **old)]
+    copied += [call("c0", SHELL, {"command": "ls"}, **old), output("c0", f"Exit code: 0\n{HEAD}", **old)]
+    own = [item("user", "and now b"), said("and now b"), item("assistant", "b is done")]
+    born = {"timestamp": "2026-02-01T09:59:59Z"}
+    for fork in (
+        meta(forked_from_id="p1", **born),
+        meta(source={"subagent": {"thread_spawn": {"parent_thread_id": "p1"}}}, **born),
+        meta(source={"subagent": "review"}, **born),
+    ):
+        events, reader = read(rollout(fork, *copied, *own))
+        assert [event.text for event in events] == ["and now b", "b is done"]
+        assert reader.counts["record:copied_history"] == 4
+        half = CODEX.reader("x", None)
+        list(half.read(raw_records(CODEX, rollout(fork, *copied[:3]))))
+        later = list(CODEX.reader("x", half.calls).read(raw_records(CODEX, rollout(*copied[3:], *own))))
+        assert [event.text for event in later if event.kind is EventKind.MESSAGE][-2:] == ["and now b", "b is done"]
+    numbered = [
+        line("event_msg", {"type": "user_message", "message": "old"}, ordinal=3),
+        line("event_msg", {"type": "user_message", "message": "new"}, ordinal=7),
+    ]
+    assert told(rollout(meta(history_base={"end_ordinal_exclusive": 7}), *numbered)) == [("user", "new")]
+    # A session of its own says what it says, whatever the clock did.
+    assert len(read(rollout(meta(timestamp="2027-01-01T00:00:00Z"), *own))[0]) == 2
+
+
+def test_words_between_agents_are_delegated() -> None:
+    """EVID.6: a report that comes back from a sub-agent is neither a person's nor this assistant's (pitfalls 21, 47)."""
+    report = {
+        "type": "agent_message",
+        "author": "/root/explorer",
+        "recipient": "/root",
+        "content": [{"type": "input_text", "text": "All green."}],
+    }
+    events, _ = read(rollout(meta(), said("look"), line("response_item", report), item("assistant", "It is.")))
+    assert [(event.origin.value, event.text) for event in events] == [
+        ("user", "look"),
+        ("delegated", "All green."),
+        ("assistant", "It is."),
+    ]
+
+
+def test_the_turns_of_later_builds() -> None:
+    """EVID.6, 12: where turns are told by ``item_completed`` alone they are read from it, once (pitfalls 15, 16)."""
+    assert told(LATE) == [("user", "from the new form"), ("assistant", "Yes.")]
+
+    def completed(kind: str, text: str) -> bytes:
+        block = {"type": "Text", "text": text}
+        return line("event_msg", {"type": "item_completed", "item": {"type": kind, "content": [block]}})
+
+    assert told(rollout(meta(), completed("UserMessage", "hi"), completed("AgentMessage", "Hello."))) == [
+        ("user", "hi"),
+        ("assistant", "Hello."),
+    ]
+
+
+@pytest.mark.parametrize("place", ["sessions/2026/02/01", "archived_sessions"])
+def test_a_compressed_rollout_is_the_same_session(tmp_path: Path, place: str) -> None:
+    """EVID.2, 5: compressed or archived, a rollout gives the same session and events; beside a plain one it is passed over
+    (pitfalls 8, 12, 14)."""
+    folder = tmp_path / place
+    folder.mkdir(parents=True)
+    (folder / "rollout-x.jsonl.zst").write_bytes(zstandard.compress(USUAL))
+    assert found_files([tmp_path])[0] == [folder / "rollout-x.jsonl.zst"]
+    source = source_of(folder / "rollout-x.jsonl.zst")
+    assert adapter_for(source.path, [CODEX]) is CODEX
+    reader = CODEX.reader(source.name)
+    with source.opened() as stream:
+        events = list(reader.read(records_of(CODEX, stream, 0, 1)))
+    assert (events, reader.facts) == (read(USUAL)[0], read(USUAL)[1].facts)
+    (folder / "rollout-x.jsonl").write_bytes(USUAL)
+    assert found_files([tmp_path])[0] == [folder / "rollout-x.jsonl"]
 
 
 def test_the_ide_wrapper_is_not_the_persons() -> None:
@@ -422,7 +502,7 @@ def test_results_and_calls_that_have_no_other_half() -> None:
         rollout(meta(), said("x"), output("gone", f"Exit code: 0\n{HEAD}"), call("open", SHELL, {"command": "ls"}))
     )
     assert (events[1].status, events[1].exit_code, events[1].uid) == (Status.UNKNOWN, None, "out:gone")
-    assert list(reader.calls) == ["open"]
+    assert list(reader.calls) == ["open", "@codex"]
     for out in ("exec command rejected by user", "aborted by user after 1.0s", "unsupported call: x"):
         assert read(rollout(meta(), output("gone", out)))[0][0].status is Status.UNKNOWN
 

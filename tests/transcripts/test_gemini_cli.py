@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.model.evidence import Event, EventKind, Origin, Status
-from tallystick.testing.reader_contract import Framed, ReaderContract
+from tallystick.testing.reader_contract import Framed, ReaderContract, insert_lines
 from tallystick.transcripts.gemini_cli import GEMINI_CLI, GeminiCliReader
 from tallystick.transcripts.lines import Position, complete
 from tallystick.transcripts.protocol import RawRecord
@@ -36,6 +36,16 @@ def document(*messages: dict[str, Any], **more: Any) -> bytes:
     return json.dumps(whole, indent=2, ensure_ascii=False).encode()
 
 
+def log(*entries: dict[str, Any], **more: Any) -> bytes:
+    """A session as Gemini CLI writes it since it keeps a log."""
+    head = {"sessionId": "s1", "projectHash": "7e", "startTime": "2026-01-10T02:08:26.108Z", "kind": "main", **more}
+    return b"".join(json.dumps(entry, ensure_ascii=False).encode() + b"\n" for entry in (head, *entries))
+
+
+def told(data: bytes) -> list[tuple[str, str]]:
+    return [(event.origin.value, event.text) for event in read(data)[0]]
+
+
 def message(kind: str, content: Any, uid: str = "m1", **more: Any) -> dict[str, Any]:
     return {"id": uid, "timestamp": "2026-01-10T02:08:26.108Z", "type": kind, "content": content, **more}
 
@@ -47,8 +57,8 @@ def tool(
     return {"id": "t1", "name": name, "args": args, "result": result, "status": status}
 
 
-def read(data: bytes) -> tuple[list[Event], GeminiCliReader]:
-    reader = GEMINI_CLI.reader("chats/session-x.json")
+def read(data: bytes, name: str = "chats/session-x.json") -> tuple[list[Event], GeminiCliReader]:
+    reader = GEMINI_CLI.reader(name)
     events = list(reader.read([RawRecord(1, 0, data)]))
     silent = sum(count for key, count in reader.counts.items() if key.startswith("record:"))
     assert reader.records == reader.records_with_events + silent + len(reader.problems)
@@ -96,6 +106,199 @@ class TestContract(DocumentContract):
                 place = event.locator
                 there = json.loads(data[place.offset : place.offset + place.length])
                 assert there == json.loads(data)["messages"][place.index]
+
+
+LOG = log(
+    {"$set": {"messages": [message("user", [{"text": "<session_context>\nLinux"}], "s0")]}},
+    message("user", [{"text": "run the tests"}], "u1", displayContent=[{"text": "run the tests"}]),
+    {"$set": {"lastUpdated": "2026-01-10T02:08:27.000Z"}},
+    message("gemini", "", "g1", thoughts=[{"subject": "S", "description": "D"}]),
+    message("gemini", "", "g1", toolCalls=[tool("run_shell_command", {"command": "make"}, None, "executing")]),
+    message(
+        "gemini",
+        "Red.",
+        "g1",
+        toolCalls=[tool("run_shell_command", {"command": "make"}, "no\nExit Code: 2\nProcess Group PGID: 9")],
+    ),
+    message("user", "push it anyway", "u2"),
+    message("gemini", "Pushed.", "g2"),
+    {"$rewindTo": "u2"},
+    message("user", "mend it first", "u3"),
+)
+
+
+class TestLogContract(DocumentContract):
+    """The contract, on a log: all of it counts, so one that is not there yet gives nothing (see below for torn ones)."""
+
+    adapter = GEMINI_CLI
+
+    def sources(self) -> dict[str, bytes]:
+        child = log(message("user", "look"), message("gemini", "ok", "m2"), sessionId="k1", kind="subagent")
+        return {"chats/session-a.jsonl": LOG, "chats/s1/k1.jsonl": child}
+
+    def frame(self, data: bytes, at: Position, *, final: bool) -> Framed:
+        whole = final or data in self.sources().values()
+        return super().frame(data, at, final=whole) if whole else Framed([], at)
+
+    def with_unknown(self, data: bytes) -> bytes:
+        first, _, rest = data.partition(b"\n")
+        unknown = (b'{"$of_next_year":1}', b'{"id":"n1","type":"of_next_year","content":"x"}')
+        return first + b"\n" + insert_lines(rest, *unknown)
+
+
+# --- the log
+
+
+def test_the_last_writing_of_a_message_counts() -> None:
+    """EVID.3, 5: a message that is written again is one, at its first place, as it was last; a rewound one is counted,
+    leaves the memory and stays accounted for (pitfall 22)."""
+    events, reader = read(LOG)
+    assert [(event.uid, event.origin.value, event.text) for event in events] == [
+        ("s0:text", "harness", "<session_context>\nLinux"),
+        ("u1:text", "user", "run the tests"),
+        ("g1:text", "assistant", "Red."),
+        ("g1:call:t1", "assistant", '{"command":"make"}'),
+        ("g1:out:t1", "tool", "no\nExit Code: 2\nProcess Group PGID: 9"),
+        ("u3:text", "user", "mend it first"),
+    ]
+    assert [event.locator.line for event in events] == [2, 3, 7, 7, 7, 11]
+    assert (events[4].status, events[4].exit_code) == (Status.FAILED, 2)
+    assert reader.counts == {
+        "record:session": 1,
+        "record:set": 1,
+        "record:superseded": 2,
+        "record:rewound": 2,
+        "record:rewind": 1,
+        "rewound": 2,
+    }
+    assert (reader.records, reader.records_with_events, reader.problems) == (11, 4, [])
+
+
+@pytest.mark.parametrize("cut", range(0, len(LOG), 7))
+def test_a_torn_log_is_what_its_whole_lines_say(cut: int) -> None:
+    """EVID.2: a line that is not finished is waited for, counted and no problem; the others are read (pitfalls 2, 22)."""
+    if cut <= LOG.index(b"\n"):
+        return
+    whole = LOG[: LOG.rindex(b"\n", 0, cut) + 1]
+    events, reader = read(LOG[:cut])
+    if LOG[cut - 1 : cut + 1] == b"}\n":  # Complete but for its line end.
+        whole = LOG[: cut + 1]
+    assert events == read(whole)[0]
+    assert not reader.problems
+    assert reader.counts["unfinished"] == (cut > len(whole))
+
+
+def test_a_rewind_to_nothing_known_clears_the_chat() -> None:
+    """EVID.3: as the client itself does; what is said afterwards stands (pitfall 22)."""
+    data = log(message("user", "a", "u1"), {"$rewindTo": "lost"}, message("user", "b", "u2"))
+    assert told(data) == [("user", "b")]
+    assert read(data)[1].counts["record:rewound"] == 1
+
+
+def test_a_compressed_history_is_no_second_chat() -> None:
+    """EVID.5, 6: a compression gives new ids to what is said above and leaves out the rest: copies are counted, nothing
+    is lost, the summary is a summary and its answer the client's (pitfalls 17, 22, 29)."""
+    history = [
+        message("user", [{"text": "<state_snapshot>So far</state_snapshot>"}], "x1"),
+        message("gemini", [{"text": "Got it. Thanks for the additional context!"}], "x2"),
+        message("user", [{"text": "and the docs?"}], "x3"),
+        message("gemini", [{"text": "Done."}], "g2"),
+    ]
+    before = (
+        message("user", "first", "u1"),
+        message("gemini", "One.", "g1"),
+        message("user", "and the docs?", "u2"),
+        message("gemini", "Done.", "g2"),
+    )
+    events, reader = read(log(*before, {"$set": {"messages": history}}, message("user", "thanks", "u3")))
+    assert [(event.origin.value, event.kind.value, event.text) for event in events[4:]] == [
+        ("harness", "summary", "<state_snapshot>So far</state_snapshot>"),
+        ("harness", "message", "Got it. Thanks for the additional context!"),
+        ("user", "message", "thanks"),
+    ]
+    assert [event.text for event in events[:4]] == ["first", "One.", "and the docs?", "Done."]
+    assert reader.counts["block:copied"] == 2
+    rewound = told(log(*before, {"$set": {"messages": history}}, {"$rewindTo": "x3"}))
+    assert rewound == [("user", "first"), ("assistant", "One.")]
+
+
+def test_a_session_and_its_migrated_log_are_one() -> None:
+    """EVID.5: the log that a legacy file was moved to has the same session, ids and events (pitfall 23)."""
+    call = tool("run_shell_command", {"command": "ls"}, "Output: a" + OLD_END.format(0))
+    messages = (message("user", "hi", "u1"), message("gemini", "Done.", "g1", toolCalls=[call]))
+    old, before = read(document(*messages))
+    new, after = read(log(*messages, {"$set": {"sessionId": "s1"}}), "chats/session-x.jsonl")
+    assert before.facts == after.facts
+    place = old[0].locator
+    assert [event._replace(locator=place) for event in old] == [event._replace(locator=place) for event in new]
+
+
+def test_a_sub_agents_chat_names_its_parent() -> None:
+    """EVID.6: it lies in a folder called as its parent, has a thread of its own, and its brief is delegated (pitfall 21)."""
+    data = log(message("user", "look into b", "u1"), sessionId="k1", kind="subagent", directories=["/work"])
+    events, reader = read(data, "chats/s1/k1.jsonl")
+    facts = reader.facts
+    assert (facts.native_id, facts.thread, facts.parent, facts.cwd) == ("k1", "k1", "s1", "/work")
+    assert [(event.origin, event.thread) for event in events] == [(Origin.DELEGATED, "k1")]
+    assert read(data, "elsewhere/k1.jsonl")[1].facts.parent == ""
+
+
+def test_lines_that_cannot_be_read_cost_only_themselves() -> None:
+    """EVID.2, 3: a bad line is a problem by its number, glued objects are both read, unknown ones counted (pitfalls 1, 3, 10)."""
+    lines = log(message("user", "a", "u1"), message("user", "b", "u2"), message("user", "c", "u3")).split(b"\n")
+    data = b"\n".join([lines[0], b'{"id": broken', lines[1] + lines[2], b'{"id":5}', b"7", b'{"x":1}', lines[3], b""])
+    events, reader = read(data)
+    assert [event.text for event in events] == ["a", "b", "c"]
+    assert [problem.line for problem in reader.problems] == [2, 5, 4]
+    assert (reader.counts["glued"], reader.counts["record:unnamed"]) == (1, 1)
+
+
+def test_a_log_is_read_in_linear_time() -> None:
+    """EVID.10: ten thousand writings of a message, rewinds and compressed histories cost what their length is."""
+    began = process_time()
+    again = [message("gemini", "x", "g1") for _ in range(10_000)]
+    read(log(*again, *({"$rewindTo": "g1"} for _ in range(5_000))))
+    history = {"$set": {"messages": [message("user", f"{n}", f"x{n}") for n in range(100)]}}
+    read(log(*(history for _ in range(200)), *(message("user", "b", f"u{n}") for n in range(5_000))))
+    assert process_time() - began < 5
+
+
+# --- what is in a content
+
+
+def test_the_persons_words_are_those_that_were_typed() -> None:
+    """EVID.6: what the client put in for ``@file`` and what a hook adds beside a prompt is the harness's (pitfall 28)."""
+    files = [{"text": "explain @a.ts"}, {"text": "--- Content from referenced files ---"}, {"text": "const a = 1"}]
+    hooked = [{"text": "my prompt"}, {"text": "<hook_context>x</hook_context>"}]
+    data = log(message("user", files, "u1", displayContent=[{"text": "explain @a.ts"}]), message("user", hooked, "u2"))
+    assert [(e.origin.value, e.text, e.flags) for e in read(data)[0]] == [
+        ("user", "explain @a.ts", ()),
+        ("harness", "--- Content from referenced files ---\nconst a = 1", ("expanded",)),
+        ("user", "my prompt", ()),
+        ("harness", "<hook_context>x</hook_context>", ()),
+    ]
+
+
+def test_calls_and_answers_in_the_content() -> None:
+    """EVID.7: a call that stands in the content is joined to the answer in a later message; told twice it is one, and an
+    answer without its call is unknown (pitfall 26)."""
+    call = {"functionCall": {"id": "f1", "name": "run_shell_command", "args": {"command": "ls"}}}
+    answer = {"functionResponse": {"id": "f1", "name": "run_shell_command", "response": {"output": "a"}}}
+    lost = {"functionResponse": {"id": "f9", "name": "x", "response": {"output": "?"}}}
+    data = log(
+        message("gemini", [{"text": "Look.", "thought": True}, {"text": "I list."}, call], "g1"),
+        message("user", [answer], "u1"),
+        message("user", [answer, lost], "u2"),
+    )
+    events, reader = read(data)
+    assert [(e.kind.value, e.text, e.status.value, e.command) for e in events] == [
+        ("message", "I list.", "none", ""),
+        ("thinking", "Look.", "none", ""),
+        ("tool_call", '{"command":"ls"}', "none", "ls"),
+        ("tool_result", "a", "ok", "ls"),
+        ("tool_result", "?", "unknown", ""),
+    ]
+    assert (reader.counts["block:copied"], reader.calls) == (1, {})
 
 
 # --- how a call ended
@@ -248,7 +451,7 @@ def test_a_message_of_another_shape_is_one_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{", b'{"sessionId":"s"}', b"[]", b'{"sessionId":1,"messages":[]}', b'{"a":' * 4000]
+    "data", [b"", b"{", b'{"sessionId":1}', b"[]", b'{"sessionId":1,"messages":[]}', b'{"a":' * 4000]
 )
 def test_an_unreadable_document_is_a_problem(data: bytes) -> None:
     """EVID.2, 12: a document that cannot be read is one problem, never nothing and never a crash."""
@@ -276,11 +479,12 @@ def test_renamed_types_are_counted() -> None:
     assert (events, reader.counts["record:turn"]) == ([], 3)
 
 
-def test_the_later_form_and_other_files_are_not_recognised() -> None:
-    """EVID.12: the log form, the prompt list and other JSON are refused; a long document is known by its head."""
+def test_other_files_are_not_recognised() -> None:
+    """EVID.12: the prompt list and other JSON are refused; a long session of either form is known by its head."""
     assert GEMINI_CLI.recognises(document(message("user", "x" * 100_000))[: 64 * 1024], "a")
+    assert GEMINI_CLI.recognises(log(message("user", "x" * 100_000))[: 64 * 1024], "a")
     for other in (
-        b'{"sessionId":"s","projectHash":"h","startTime":"t"}\n{"$set":{"messages":[]}}\n',
+        b'{"sessionId":"s"}\n{"id":"a","type":"user"}\n',
         b'[{"sessionId":"s","messageId":0,"type":"user","message":"hi"}]',
         b'{"messages":[{"role":"user"}]}',
         b'{"sessionId":"s","messages":[]}',

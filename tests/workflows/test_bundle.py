@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 from tallystick.errors import UsageError
-from tallystick.log.canonical import part_digest
+from tallystick.log.canonical import entry_bytes, part_digest
 from tallystick.log.checkpoint import verifier_key
 from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.entry import Entry, EntryKind, Head, LogName
 from tallystick.model.temporal import DAY
 from tallystick.store.outside import key_name
 from tallystick.trail import Trail
-from tallystick.workflows.bundle import erased_parts, line, needed
+from tallystick.workflows.bundle import erased_parts, needed
 from tallystick.workflows.scoping import Scope
 from tests.bundles import (
     SCRIPT,
@@ -550,10 +550,11 @@ def test_a_short_salt() -> None:
     """TRAIL.4: a salt that is not 32 bytes is refused, also where the leaf commits to it."""
     body, salt = b"words", b"short"
     digest = hashlib.sha256(salt + body).hexdigest()
-    text = line({"log": "memory", "parts": {"text": digest}, "seq": 0, "trail": "t"}).decode().strip()
+    entry = Entry(STORY.trail.id, "memory", 0, 1, 1, EntryKind.ASSERTED, "a" * 32, "", (), (("text", digest),))
+    text = entry_bytes(entry).decode()
     parts = {"text": [base64.b64encode(each).decode() for each in (salt, body)]}
     with pytest.raises(STRANGER.Wrong, match="is not what the leaf commits to"):
-        STRANGER.entry_in(0, "t", text, leaf_hash(text.encode()).hex(), parts)
+        STRANGER.entry_in(0, STORY.trail.id, text, leaf_hash(text.encode()).hex(), parts)
 
 
 def test_an_empty_verdict_is_none() -> None:

@@ -142,7 +142,7 @@ class RulesExtractor:
     def _person_spoke(self, event: Event) -> Iterator[_Noted]:
         closing, closed = self._closing_statements(), self._closing
         offered = rules_choice.offer_of(closing)
-        pasted = "expanded" in event.flags or is_pasted(event.text)
+        pasted = not {"expanded", "pasted"}.isdisjoint(event.flags) or is_pasted(event.text)
         spoken = [] if pasted else statements(event.text)
         if closed is not None and rules_wording.names(closing, spoken):
             yield _candidate(ClaimKind.DECISION, spoken[0], event)

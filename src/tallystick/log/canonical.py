@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any
 
 from tallystick.errors import CanonicalError
+from tallystick.log.strict_json import within_limits
 from tallystick.model.entry import FORMAT, Entry
 
 MAX_INTEGER = 2**53 - 1
@@ -44,11 +45,14 @@ def decode(data: bytes) -> Any:
     """The value whose canonical bytes are ``data``.
 
     Raises:
-        CanonicalError: ``data`` is not JSON, has duplicate keys or floats, or is not in canonical form.
+        CanonicalError: ``data`` is not JSON within ``strict_json``'s limits, has duplicate keys or floats, or is not in
+            canonical form.
     """
+    if not within_limits(data):
+        raise CanonicalError("JSON that is nested too deep, or has too long a number")
     try:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_no_duplicates, parse_float=_no_float)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise CanonicalError(f"not canonical JSON: {error}") from None
     if encode(value) != data:
         raise CanonicalError("JSON that is not in canonical form")
@@ -112,10 +116,19 @@ def entry_from_bytes(data: bytes) -> Entry:
     except (ValueError, RecursionError) as error:
         raise CanonicalError(f"not canonical JSON: {error}") from None
     if entry.v > FORMAT:
-        decode(data)
+        check_newer(data)
     elif encoded != data:  # Whatever is not canonical is encoded otherwise: spaces, order, a key twice, an escape.
         raise CanonicalError("an entry that is not in canonical form, or has unknown fields")
     return entry
+
+
+def check_newer(data: bytes) -> None:
+    """Raise ``CanonicalError`` unless the bytes of an entry of a newer format are canonical, ASCII, and free of escapes."""
+    value = decode(data)
+    if not data.isascii() or b"\\" in data or b"\x7f" in data:
+        raise CanonicalError("an entry that is not in plain ASCII")
+    if value.get("holder") == "" or value.get("xrefs") == {}:
+        raise CanonicalError("an entry with an empty holder or empty references into other logs, which are left out")
 
 
 # Ids, kinds and part names repeat from entry to entry, so most are looked up and not matched again.
@@ -155,6 +168,10 @@ def check_fields(entry: Entry) -> None:
     for number in (seq, v, *refs):
         if type(number) is not int or not 0 <= number <= MAX_INTEGER:
             raise CanonicalError(f"entry {seq}: {number!r} is not an integer of 0 … 2^53−1")
+    if v < 1:
+        raise CanonicalError(f"entry {seq}: {v} is no format; the first is 1")
+    if refs and max(refs) >= seq:
+        raise CanonicalError(f"entry {seq}: it refers to entry {max(refs)}, which is not before it")
     for instant in (at, clock):
         if type(instant) is not int or not -MAX_INTEGER <= instant <= MAX_INTEGER:
             raise CanonicalError(f"entry {seq}: {instant!r} is not an instant in microseconds")

@@ -112,7 +112,7 @@ def _signature(line: str) -> tuple[str, bytes, bytes]:
     name, _, stamp = rest.partition(" ")
     try:
         raw = _decoded(stamp)
-    except binascii.Error:
+    except ValueError:
         raw = b""
     if mark != "—" or not name or len(raw) < 5:
         raise ProofError("not a signature line: expected '— NAME BASE64'")

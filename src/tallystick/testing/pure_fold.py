@@ -200,9 +200,10 @@ def _corrected(olds: World, step: Step) -> tuple[Periods, World]:
 def _moved(olds: World, step: Step) -> tuple[Periods, World]:
     """It is different since: the old end where the new begins, and those that begin later end it (TIME.5, 6)."""
     stated = step.valid[0][0]
-    since = step.at if stated == ALWAYS[0][0] else stated
+    begin = step.at if stated == ALWAYS[0][0] else stated
+    new = _only(step.valid, lambda moment: moment >= begin, ((begin, begin + 1),)) or joined(step.valid)
+    since = max(begin, new[0][0])
     edge = ((since, since + 1),)
-    new = _only(step.valid, lambda moment: moment >= since, edge) or joined(step.valid)
     later = {old for old, had in olds.items() if had and since < had[0][0]}
     for old in later:
         begins = olds[old][0][0]

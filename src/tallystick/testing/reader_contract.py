@@ -138,7 +138,8 @@ class ReaderContract:
                 assert torn.events + resumed.events == whole, (name, cut)
 
     def test_reading_may_pause_at_any_record(self) -> None:
-        """EVID.4: two readings that meet at a record boundary, open calls handed over, give what one reading gives."""
+        """EVID.4: two readings that meet at a record boundary, open calls handed over, give what one reading gives, of one
+        session."""
         for name, data in self.sources().items():
             records = self.frame(data, Position(), final=True).records
             whole = self.read(name, records).events
@@ -146,6 +147,10 @@ class ReaderContract:
                 first = self.read(name, records[:boundary])
                 second = self.read(name, records[boundary:], first.reader.calls)
                 assert first.events + second.events == whole, (name, boundary)
+                if boundary and first.reader.facts.native_id and second.events:
+                    # The ids of events that do not name themselves are made of the session's.
+                    named = [(each.native_id, each.thread) for each in (first.reader.facts, second.reader.facts)]
+                    assert named[0] == named[1], (name, boundary)
 
     def test_unknown_records_only_change_counts(self) -> None:
         """EVID.3: records of a kind that is not known yet change no event, and are counted."""

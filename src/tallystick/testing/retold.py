@@ -53,6 +53,8 @@ def _steps(entry: dict[str, Any], parts: dict[str, bytes], holder: str, introduc
     step = Step(entry["seq"], entry["at"], _PLAIN.get(kind, kind), first, holder)
     if kind == "reconfirmed":
         return [step._replace(said_at=_read(parts, "facets").get("said_at", -1))]
+    if kind in ("revised", "undone") and (len(refs) != 2 if "into" in named else not refs):
+        return [step._replace(does="nothing")]
     if kind == "asserted" or (kind == "revised" and "into" not in named):
         does = "assert" if kind == "asserted" else "change" if "change" in named else "correct"
         return [_opening(step._replace(does=does, others=refs[1:]), parts)]

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import zstandard
 
 from tallystick.errors import TrailUnreadable
-from tallystick.log.canonical import encode
+from tallystick.log.canonical import MAX_INTEGER, encode
+from tallystick.log.strict_json import json_value
 from tallystick.model.entry import EntryKind
 from tallystick.model.evidence import Event, EventKind, Locator, Origin, Status
 from tallystick.store.protocol import ArchivedEvent, BlockRow, Reading
@@ -146,10 +147,13 @@ class Packer:
 def manifest_digests(manifest: bytes) -> tuple[int, list[bytes]]:
     """(number of the first event, digests in order) of a manifest. Raises ``ValueError`` when it is damaged."""
     line, _, raw = manifest.partition(b"\n")
-    head = json.loads(line)
-    if len(raw) != 32 * head["events"]:
+    head = json_value(line)
+    first, events = head["first"], head["events"]
+    if type(first) is not int or not 0 <= first <= MAX_INTEGER:
+        raise ValueError("the number of its first event is none")
+    if type(events) is not int or len(raw) != 32 * events:
         raise ValueError("its digests are cut")
-    return head["first"], [raw[at : at + 32] for at in range(0, len(raw), 32)]
+    return first, [raw[at : at + 32] for at in range(0, len(raw), 32)]
 
 
 class ArchiveReader:

@@ -14,8 +14,9 @@ import msgspec
 
 from tallystick.beliefs import ClaimRow, Effects, Link, Name, VerdictRow, Version, asks, effects, places_of
 from tallystick.errors import CanonicalError
-from tallystick.log.canonical import check_fields, decode, is_digest
+from tallystick.log.canonical import check_fields, check_newer, is_digest
 from tallystick.log.merkle import Frontier, leaf_hash
+from tallystick.log.strict_json import within_limits
 from tallystick.model.entry import FORMAT, Entry, EntryKind, LogName
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
 from tallystick.store.protocol import EntryRow, PartsOfEntry, Reading
@@ -279,7 +280,7 @@ def read_entry(canon: bytes) -> Entry:
         fields.v,
     )
     check_fields(entry)
-    if entry.v <= FORMAT and _encode(fields) != canon:
+    if type(fields) is _Fields and _encode(fields) != canon:
         raise CanonicalError("the entry is not in canonical form")
     return entry
 
@@ -289,8 +290,10 @@ def _known_fields(canon: bytes) -> _Fields:
     try:
         return _decoder.decode(canon)
     except msgspec.ValidationError:
+        if not within_limits(canon):
+            raise
         fields = _lenient.decode(canon)
         if fields.v <= FORMAT:
             raise
-        decode(canon)
+        check_newer(canon)
         return fields

@@ -16,27 +16,15 @@ from tallystick.model.evidence import Event, EventKind, Origin, Problem, Session
 from tallystick.transcripts import codex_records as shapes
 from tallystick.transcripts import codex_tools as tools
 from tallystick.transcripts.codex_events import EventBuilder, Place
+from tallystick.transcripts.codex_speech import HARNESS_STARTS
 from tallystick.transcripts.protocol import PendingCall, RawRecord
+from tallystick.transcripts.salvage import salvaged
 from tallystick.transcripts.texts import instant, type_name
 
 _STATE = "@codex"
-"""Key in ``calls`` that tells a later read of the file what its head said, where that is out of the ordinary."""
+"""Key in ``calls`` that tells a later read of the file what its head said: the session, and how it is to be read."""
 _MOST_HELD = 16
 _LINES_TRIED = 8
-_HARNESS_STARTS = (
-    "# AGENTS.md instructions for",
-    "<environment_context>",
-    "<user_instructions>",
-    "<INSTRUCTIONS>",
-    "<skill>",
-    "<turn_aborted>",
-    "<goal_context>",
-    "<codex_internal_context>",
-    "<user_shell_command>",
-    "<subagent_notification>",
-    "Warning: apply_patch was requested via",
-    "Another language model started to solve this problem",
-)
 _BEGINS = re.compile(rb'\{ ?"timestamp" ?: ?"[^"]{1,40}" ?, ?"type" ?: ?"session_meta"')
 _TOP_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 
@@ -82,8 +70,12 @@ class CodexReader:
         self._has_items = True
         self._delegated = False
         self._history_ends = 0
+        """Ordinal of the first record that is the session's own."""
+        self._born = 0
+        """Of a fork or a sub-agent, when it began: what is older was said in another session."""
         self._read_item: dict[str, Callable[[Place, bytes], _Read]] = {
             "message": self._message,
+            "agent_message": self._between_agents,
             "reasoning": self._reasoning,
             "function_call": self._call,
             "custom_tool_call": self._call,
@@ -120,9 +112,10 @@ class CodexReader:
             self._items_only = "items_only" in state.flags
             self._has_items = "no_items" not in state.flags
             self._delegated = "delegated" in state.flags
-            self._history_ends = int(state.command or 0)
+            ends, _, born = state.command.partition(" ")
+            self._history_ends, self._born = int(ends or 0), int(born or 0)
             self._build.thread = state.tool
-            self.facts = self.facts._replace(thread=state.tool)
+            self.facts = self.facts._replace(native_id="".join(state.paths), thread=state.tool)
         elif line == 1:
             self._undecided = True
             self._has_items = False
@@ -141,8 +134,9 @@ class CodexReader:
             ("delegated", self._delegated),
         )
         flags = tuple(name for name, is_on in on if is_on)
-        if flags or self._history_ends:
-            self.calls[_STATE] = PendingCall(self.facts.thread, str(self._history_ends or ""), (), flags)
+        named = (self.facts.native_id,) if self.facts.native_id else ()
+        if flags or named:
+            self.calls[_STATE] = PendingCall(self.facts.thread, f"{self._history_ends} {self._born}", named, flags)
 
     # --- one physical record
 
@@ -157,7 +151,7 @@ class CodexReader:
 
     def _salvaged(self, place: Place) -> Iterator[Event]:
         """A line that is not one clean object of a known shape: read what can be read, count the rest."""
-        found, lost, mended = shapes.salvaged(place.record.data)
+        found, lost, mended = salvaged(place.record.data)
         reason = "" if found else "no JSON object"
         for part in found:
             try:
@@ -246,7 +240,7 @@ class CodexReader:
     def _object(self, place: Place, data: bytes) -> _Read:
         line = shapes.LINE.decode(data)
         place.at = instant(line.timestamp) if line.timestamp else None
-        if line.ordinal is not None and line.ordinal < self._history_ends and line.type != "session_meta":
+        if line.type != "session_meta" and self._is_copied(place, line):
             return _Read("copied_history")
         payload: bytes = line.payload
         if not payload:
@@ -261,6 +255,12 @@ class CodexReader:
         if line.type == "compacted":
             return self._compacted(place, payload)
         return _Read(type_name(line.type))
+
+    def _is_copied(self, place: Place, line: shapes.Line) -> bool:
+        """Whether a record of a fork or a sub-agent is history of the session it began from."""
+        if line.ordinal is not None and self._history_ends:
+            return line.ordinal < self._history_ends
+        return place.at is not None and place.at < self._born
 
     def _typed(self, place: Place, payload: bytes, readers: dict[str, Callable[[Place, bytes], _Read]]) -> _Read:
         kind = shapes.TYPED.decode(payload).type
@@ -286,7 +286,9 @@ class CodexReader:
         if isinstance(spawn, shapes.Subagent) and spawn.thread_spawn is not None:
             parent = spawn.thread_spawn.parent_thread_id or parent
         self._delegated = spawn is not None
-        self._history_ends = meta.subagent_history_start_ordinal or 0
+        base = meta.history_base or shapes.HistoryBase()
+        self._history_ends = meta.subagent_history_start_ordinal or base.end_ordinal_exclusive or 0
+        self._born = (instant(meta.timestamp or "") or 0) if parent or self._delegated else 0
         self._build.thread = meta.id if self._delegated else ""
         git = meta.git or shapes.Git()
         self.facts = SessionFacts(
@@ -314,9 +316,14 @@ class CodexReader:
         text = self._build.joined(message.content)
         if message.role == "assistant":
             return _Read("message", self._build.texts(place, text, EventKind.MESSAGE, Origin.ASSISTANT), "model")
-        if message.role == "user" and not text.startswith(_HARNESS_STARTS):
+        if message.role == "user" and not text.startswith(HARNESS_STARTS):
             return _Read("message", [], "item", text)
         return _Read("message", self._build.texts(place, text, EventKind.MESSAGE, Origin.HARNESS))
+
+    def _between_agents(self, place: Place, payload: bytes) -> _Read:
+        """What one agent wrote to another: a brief, or a report."""
+        text = self._build.joined(shapes.BETWEEN_AGENTS.decode(payload).content)
+        return _Read("agent_message", self._build.texts(place, text, EventKind.MESSAGE, Origin.DELEGATED))
 
     def _reasoning(self, place: Place, payload: bytes) -> _Read:
         reasoning = shapes.REASONING.decode(payload)

@@ -11,11 +11,9 @@ from tallystick.model.evidence import Event, EventKind, Locator, Origin
 from tallystick.model.temporal import Instant
 from tallystick.transcripts import codex_records as shapes
 from tallystick.transcripts import codex_tools as tools
+from tallystick.transcripts.codex_speech import turn_parts
 from tallystick.transcripts.protocol import PendingCall, RawRecord
 from tallystick.transcripts.texts import cut, pieces, type_name
-
-_IDE_CONTEXT = "# Context from my IDE setup:"
-_REQUEST = "\n## My request for Codex:\n"
 
 
 class Place:
@@ -95,15 +93,12 @@ class EventBuilder:
 
     def person(self, place: Place, text: str, origin: Origin, flags: tuple[str, ...] = ()) -> list[Event]:
         """A person's turn without what the client wrapped around it, and without a prompt file that it stands for."""
-        if text.startswith("\n"):
-            # The client trims what is typed; only the body of a prompt file begins with the line its header left.
-            return self.texts(place, text, EventKind.MESSAGE, Origin.HARNESS, (*flags, "expanded"))
-        if text.startswith(_IDE_CONTEXT) and (at := text.rfind(_REQUEST)) >= 0:
-            # The last heading: a selection pasted into the context may hold one of its own.
-            at += len(_REQUEST)
-            wrapper = self.texts(place, text[:at], EventKind.MESSAGE, Origin.HARNESS)
-            return wrapper + self.texts(place, text[at:], EventKind.MESSAGE, origin, flags)
-        return self.texts(place, text, EventKind.MESSAGE, origin, flags)
+        events: list[Event] = []
+        for part in turn_parts(text):
+            more = flags if part.typed or part.flags else ()
+            whose = origin if part.typed else Origin.HARNESS
+            events += self.texts(place, part.text, EventKind.MESSAGE, whose, (*more, *part.flags))
+        return events
 
     def texts(
         self, place: Place, text: str, kind: EventKind, origin: Origin, flags: tuple[str, ...] = ()

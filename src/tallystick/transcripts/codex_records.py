@@ -5,12 +5,7 @@ Versions 0.40 to 0.94 from real files; fields of earlier and later versions from
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
-
-from tallystick.transcripts.lines import objects
-from tallystick.transcripts.texts import mended
 
 UNREADABLE = (msgspec.DecodeError, RecursionError)
 """What decoding raises for a record that is not what it says it is."""
@@ -44,6 +39,12 @@ class Message(msgspec.Struct):
     """``response_item/message``."""
 
     role: str
+    content: list[Part] | str
+
+
+class BetweenAgents(msgspec.Struct):
+    """``response_item/agent_message``: what one agent wrote to another."""
+
     content: list[Part] | str
 
 
@@ -150,6 +151,12 @@ class Source(msgspec.Struct):
     subagent: Subagent | str | None = None
 
 
+class HistoryBase(msgspec.Struct):
+    """How much of a rollout is another one's history."""
+
+    end_ordinal_exclusive: int | None = None
+
+
 class SessionMeta(msgspec.Struct):
     """``session_meta``, and the bare first object before 0.32."""
 
@@ -161,11 +168,14 @@ class SessionMeta(msgspec.Struct):
     forked_from_id: str | None = None
     parent_thread_id: str | None = None
     subagent_history_start_ordinal: int | None = None
+    history_base: HistoryBase | None = None
+    timestamp: str | None = None
 
 
 LINE = msgspec.json.Decoder(Line)
 TYPED = msgspec.json.Decoder(Typed)
 MESSAGE = msgspec.json.Decoder(Message)
+BETWEEN_AGENTS = msgspec.json.Decoder(BetweenAgents)
 REASONING = msgspec.json.Decoder(Reasoning)
 CALL = msgspec.json.Decoder(Call)
 SHELL_CALL = msgspec.json.Decoder(ShellCall)
@@ -175,38 +185,3 @@ SAID = msgspec.json.Decoder(Said)
 ITEM_COMPLETED = msgspec.json.Decoder(ItemCompleted)
 COMPACTED = msgspec.json.Decoder(Compacted)
 SESSION_META = msgspec.json.Decoder(SessionMeta)
-
-
-class Salvage(NamedTuple):
-    """What could be read of a line that is not one clean JSON object."""
-
-    objects: list[bytes]
-    lost: int
-    """Stretches of the line that stay unreadable."""
-    mended: int
-    """Objects in which characters had to be replaced."""
-
-
-def salvaged(data: bytes) -> Salvage:
-    """The JSON objects that stand side by side in ``data``, with characters that are none replaced by U+FFFD."""
-    found: list[bytes] = []
-    lost = repaired = end = 0
-    for start, stop in objects(data):
-        part: bytes | None = data[start:stop]
-        if not _is_object(part):
-            part = mended(data[start:stop])
-            repaired += part is not None
-        if part is not None and _is_object(part):
-            found.append(part)
-        else:
-            lost += 1
-        lost += bool(data[end:start].strip())
-        end = stop
-    return Salvage(found, lost + bool(data[end:].strip()), repaired)
-
-
-def _is_object(data: bytes | None) -> bool:
-    try:
-        return data is not None and isinstance(msgspec.json.decode(data), dict)
-    except UNREADABLE:
-        return False

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
 from typing import NamedTuple
 
 import msgspec
 
 from tallystick.model.evidence import Event, EventKind, Locator, Origin, Problem, SessionFacts
 from tallystick.model.temporal import Instant
+from tallystick.transcripts.lines import LineSource, objects, records
 from tallystick.transcripts.protocol import PendingCall, RawRecord
+from tallystick.transcripts.salvage import salvaged
 from tallystick.transcripts.texts import cut, mended, pieces, type_name
 
 UNREADABLE = (msgspec.DecodeError, RecursionError)
@@ -29,20 +32,24 @@ class Read(NamedTuple):
 class Message:
     """One message of the document while it is read, and where its events stand: blocks are numbered in order."""
 
-    __slots__ = ("at", "block", "data", "index", "length", "offset")
+    __slots__ = ("at", "block", "data", "index", "length", "line", "offset", "starts_on")
 
-    def __init__(self, index: int, data: bytes, offset: int, length: int) -> None:
+    def __init__(self, index: int, data: bytes, offset: int, length: int, starts_on: int = 0, line: int = 0) -> None:
         self.index = index
         self.data = data
         self.offset = offset
         self.length = length
+        self.starts_on = starts_on
+        """The physical line it begins on, as a problem names it."""
+        self.line = line
+        """The same in a document that is a log of lines, else 0."""
         self.block = 0
         self.at: Instant | None = None
 
     def next_locator(self) -> Locator:
-        """Where the next event of this message stands; a document has no lines."""
+        """Where the next event of this message stands; a document has no lines, unless it is a log."""
         self.block += 1
-        return Locator(0, self.index, self.block - 1, self.offset, self.length)
+        return Locator(self.line, self.index, self.block - 1, self.offset, self.length)
 
 
 class DocumentReader:
@@ -76,13 +83,22 @@ class DocumentReader:
         """
         raise NotImplementedError
 
+    def placed(self, found: Sequence[msgspec.Raw], record: RawRecord, *, exact: bool) -> Iterable[Message]:
+        """Each message with its byte range, in the order in which they are read; ``found`` is in the order of the document.
+
+        Messages that had to be mended are not ``exact``.
+        """
+        return placed(found, record, exact=exact)
+
     def read(self, records: Iterable[RawRecord]) -> Iterator[Event]:
         """Yield the events of the document in the order of its messages. Raises nothing for bad data."""
         for record in records:
-            yield from self._document(record)
+            yield from self.document(record)
 
-    def _document(self, record: RawRecord) -> Iterator[Event]:
+    def document(self, record: RawRecord) -> Iterator[Event]:
+        """The events of one document. A format that has also a log of lines overrides this one."""
         data = record.data
+        exact = True
         try:
             found = self.messages(data)
         except UNREADABLE as error:
@@ -90,26 +106,47 @@ class DocumentReader:
             try:
                 found = self.messages(repaired or b"")
                 self.counts["mended"] += 1
+                exact = False
             except UNREADABLE:
                 self.records += 1
                 self.problems.append(Problem(record.line, f"not a {self.harness} document: {str(error)[:200]}"))
                 return
-        for message in placed(found, record):
+        for message in self.placed(found, record, exact=exact):
             self.records += 1
-            yield from self._message(message, record)
+            yield from self._message(message)
 
-    def _message(self, message: Message, record: RawRecord) -> Iterator[Event]:
+    def _message(self, message: Message) -> Iterator[Event]:
         try:
             read = self.message(message)
         except UNREADABLE as error:
-            line = record.line + record.data.count(b"\n", 0, message.offset - record.offset)
-            self.problems.append(Problem(line, f"message {message.index}: unexpected shape: {str(error)[:200]}"))
+            reason = f"message {message.index}: unexpected shape: {str(error)[:200]}"
+            self.problems.append(Problem(message.starts_on, reason))
             return
         if read.events:
             self.records_with_events += 1
         else:
             self.counts[f"record:{type_name(read.type)}"] += 1
         yield from read.events
+
+    def log_lines(self, record: RawRecord) -> Iterator[tuple[RawRecord, list[bytes]]]:
+        """Of a document that is a log: each line with the JSON objects on it, mostly one; counted as a record.
+
+        A line without any is a problem. The last one may not be finished yet: it is read with the next reading of the
+        document, and counted as ``unfinished``.
+        """
+        source = LineSource(BytesIO(record.data))
+        for line in source:
+            self.records += 1
+            found, lost, repaired = salvaged(line.data)
+            if found:
+                for key, count in (("glued", len(found) - 1), ("mended", repaired), ("block:unreadable", lost)):
+                    self.counts.update({key: count} if count else {})
+                yield line, found
+            else:
+                self.problems.append(Problem(line.line, "no JSON object"))
+        self.counts.update({"unfinished": 1} if source.position.offset < len(record.data) else {})
+        self.records += len(source.problems)
+        self.problems += source.problems
 
     def texts(
         self, message: Message, uid: str, text: str, kind: EventKind, origin: Origin, flags: tuple[str, ...] = ()
@@ -163,14 +200,43 @@ class DocumentReader:
         return fitted, flags if "truncated" in flags else (*flags, "truncated")
 
 
-def placed(found: Sequence[msgspec.Raw], record: RawRecord) -> Iterator[Message]:
-    """Each message with its byte range; messages that had to be mended have the range of the whole document."""
-    at = 0
+def placed(found: Sequence[msgspec.Raw], record: RawRecord, *, exact: bool = True) -> Iterator[Message]:
+    """Each message with its byte range; from the first one that had to be mended on, that of the whole document.
+
+    Only what stands there as it is can be looked for in linear time.
+    """
+    at, line, lost = 0, record.line, not exact
     for index, raw in enumerate(found):
         data = bytes(raw)
-        start = record.data.find(data, at)
+        start = -1 if lost else record.data.find(data, at)
         if start < 0:
-            yield Message(index, data, record.offset, len(record.data))
+            lost = True
+            yield Message(index, data, record.offset, len(record.data), line)
         else:
+            line += record.data.count(b"\n", at, start)
+            yield Message(index, data, record.offset + start, len(data), line)
             at = start + len(data)
-            yield Message(index, data, record.offset + start, len(data))
+            line += data.count(b"\n")
+
+
+def json_in(data: bytes) -> msgspec.Raw:
+    """The JSON value in ``data`` as it stands, or mended; what is none is a JSON string of it, for the reader to count.
+
+    What a gatherer makes documents of.
+    """
+    try:
+        return msgspec.json.decode(data.decode("utf-8", "replace").encode(), type=msgspec.Raw)
+    except UNREADABLE:
+        repaired = mended(data)
+        return msgspec.Raw(repaired or msgspec.json.encode(data.decode("utf-8", "replace")))
+
+
+def json_lines(data: bytes) -> list[msgspec.Raw]:
+    """The JSON values on the lines of ``data``, each as ``json_in`` gives it; those that were glued on one line apart, and
+    without a last line that is not all there yet."""
+    found = []
+    for record in records(BytesIO(data)):
+        value = json_in(record.data)
+        parts = [record.data[start:end] for start, end in objects(record.data)] if bytes(value)[:1] == b'"' else []
+        found += [json_in(part) for part in parts] if len(parts) > 1 else [value]
+    return found

@@ -1,18 +1,21 @@
-"""Reads the chat files of Gemini CLI in their first form: one JSON object a session, results inside the calls.
+"""Reads the chats of Gemini CLI: one JSON object a session, or a log in which messages are written again and taken back.
 
-The later form, a log of messages that may be written again or taken back, is another format and is not recognised.
+Of a log the last writing of a message counts, at its first place; what was rewound is counted and leaves the memory.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
 
-from tallystick.model.evidence import Event, EventKind, Locator, Origin, SessionFacts, Status
-from tallystick.transcripts.documents import DocumentReader, Message, Read
-from tallystick.transcripts.protocol import PendingCall
+from tallystick.model.evidence import Event, EventKind, Locator, Origin, Problem, SessionFacts, Status
+from tallystick.transcripts import gemini_cli_records as shapes
+from tallystick.transcripts.documents import UNREADABLE, DocumentReader, Message, Read
+from tallystick.transcripts.protocol import PendingCall, RawRecord
 from tallystick.transcripts.texts import instant, is_own_tool, runs_own_command
 
 _SHELL = "run_shell_command"
@@ -20,6 +23,9 @@ _TYPES = frozenset({"user", "gemini", "info", "error", "warning"})
 _WRITERS = frozenset({"write_file", "replace", "edit", "smart_edit"})
 _COMMAND = re.compile(r"/[A-Za-z][\w:-]*(?:\s|\Z)")
 _NOT_TYPED = ("<session_context>", "<hook_context>", "System: Please continue.")
+_SUMMARY = "<state_snapshot>"
+_AFTER_SUMMARY = "Got it. Thanks for the additional context!"
+"""What the client itself lets the model answer to a summary."""
 _EXIT = "\nExit Code: "
 _TAIL = re.compile(
     r"\nExit Code: (-?\d{1,10}|\(none\))(?:\nSignal: [^\n]{0,40})?(?:\nBackground PIDs: ([^\n]{0,400}))?"
@@ -31,100 +37,94 @@ _CUT = ("Tool output was too large", "Output too large.", "... [CONTENT TRUNCATE
 _NOWHERE = Locator(0, 0, 0, 0, 0)
 
 
-class _Document(msgspec.Struct):
-    sessionId: str  # noqa: N815
-    messages: list[msgspec.Raw]
-    projectHash: str = ""  # noqa: N815
-    summary: str | None = None
-    directories: list[str] | None = None
-    kind: str = ""
-
-
-class _Thought(msgspec.Struct):
-    subject: str = ""
-    description: str = ""
-
-
-class _Part(msgspec.Struct):
-    text: str | None = None
-
-
-class _ToolCall(msgspec.Struct):
-    name: str
-    id: str = ""
-    args: msgspec.Raw = msgspec.Raw(b"{}")
-    result: msgspec.Raw = msgspec.Raw(b"null")
-    status: str = ""
-    timestamp: str = ""
-
-
-class _Message(msgspec.Struct):
-    type: str
-    id: str = ""
-    timestamp: str = ""
-    content: str | list[_Part | str] | _Part | None = None
-    toolCalls: list[_ToolCall] | None = None  # noqa: N815
-    thoughts: list[_Thought] | None = None
-
-
-class _Arguments(msgspec.Struct):
-    command: str = ""
-    file_path: str = ""
-
-
-class _FunctionResponse(msgspec.Struct):
-    response: msgspec.Raw = msgspec.Raw(b"null")
-
-
-class _ResultPart(msgspec.Struct):
-    functionResponse: _FunctionResponse | None = None  # noqa: N815
-    text: str | None = None
-    inlineData: msgspec.Raw = msgspec.Raw(b"null")  # noqa: N815
-
-
-class _Response(msgspec.Struct):
-    output: str | None = None
-    error: str | None = None
-
-
 class _Ending(NamedTuple):
     status: Status
     exit_code: int | None
     flags: tuple[str, ...]
 
 
-_DOCUMENT = msgspec.json.Decoder(_Document)
-_MESSAGE = msgspec.json.Decoder(_Message)
-_ARGUMENTS = msgspec.json.Decoder(_Arguments)
-_RESULT = msgspec.json.Decoder(list[_ResultPart] | _ResultPart | str | None)
-_RESPONSE = msgspec.json.Decoder(_Response)
-
-
 class GeminiCliReader(DocumentReader):
-    """Reads one session; see ``Reader``. ``records`` are messages."""
+    """Reads one session; see ``Reader``. ``records`` are messages, or the lines of a log."""
 
     harness = "gemini-cli"
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._ids: set[str] = set()
+        self._answered: set[str] = set()
+        """Ids of calls whose result was read."""
+
+    # --- the two forms
+
+    def document(self, record: RawRecord) -> Iterator[Event]:
+        """The events of a session, whichever form it is kept in."""
+        return self._log(record) if shapes.is_log(record.data) else super().document(record)
 
     def messages(self, data: bytes) -> list[msgspec.Raw]:
         """The messages, and the facts of the session."""
-        document = _DOCUMENT.decode(data)
-        delegated = document.kind == "subagent"
+        document = shapes.DOCUMENT.decode(data)
+        session = shapes.Session(document.sessionId, document.kind, document.summary, document.directories)
+        self._learn(session)
+        return document.messages
+
+    def _learn(self, session: shapes.Session) -> None:
+        native = session.sessionId or self.facts.native_id
+        delegated = session.kind == "subagent" or (session.kind is None and bool(self.facts.thread))
         self.facts = SessionFacts(
             self.harness,
-            document.sessionId,
-            thread=document.sessionId if delegated else "",
-            cwd=(document.directories or [""])[0],
-            title=document.summary or "",
+            native,
+            thread=native if delegated else "",
+            cwd=(session.directories or [self.facts.cwd])[0],
+            title=session.summary or self.facts.title,
+            parent=self._parent() if delegated else "",
         )
-        return document.messages
+
+    def _parent(self) -> str:
+        """A sub-agent's chat lies in a folder that is called as the session that started it."""
+        folders = self.name.split("/")[:-1]
+        return folders[-1] if len(folders) > 1 and folders[-2] == "chats" else ""
+
+    def _log(self, record: RawRecord) -> Iterator[Event]:
+        log = shapes.Log()
+        for line, objects in self.log_lines(record):
+            for data in objects:
+                try:
+                    session = log.take(line, data)
+                except UNREADABLE as error:
+                    log.unread[line.line] = f"unexpected shape: {str(error)[:200]}"
+                    continue
+                if session is not None:
+                    self._learn(session)
+        telling: set[int] = set()
+        unread: dict[int, str] = log.unread
+        for written in log.shown.values():
+            line = written.line
+            message = Message(line.line - 1, written.data, line.offset, len(line.data), line.line, line.line)
+            try:
+                events = self.message(message).events
+            except UNREADABLE as error:
+                unread.setdefault(line.line, f"unexpected shape: {str(error)[:200]}")
+                continue
+            if events:
+                telling.add(line.line)
+            yield from events
+        for number, kind in log.kinds.items():
+            if number in telling:
+                self.records_with_events += 1
+            elif number in unread:
+                self.problems.append(Problem(number, unread[number]))
+            else:
+                self.counts[f"record:{kind}"] += 1
+        self.counts.update(log.counts)
+        self.counts.update({"block:unreadable": len(telling & unread.keys())} if telling & unread.keys() else {})
+
+    # --- one message
 
     def message(self, message: Message) -> Read:
         """Thoughts, then the text, then each call with its result: the order in which they came about."""
-        decoded = _MESSAGE.decode(message.data)
+        decoded = shapes.MESSAGE.decode(message.data)
+        if decoded.type not in _TYPES:
+            return Read(decoded.type, ())
         uid = decoded.id if decoded.id and decoded.id not in self._ids else f"{decoded.id}@{message.index}"
         self._ids.add(uid)
         message.at = instant(decoded.timestamp)
@@ -132,67 +132,92 @@ class GeminiCliReader(DocumentReader):
         for number, thought in enumerate(decoded.thoughts or ()):
             text = "\n".join(filter(None, (thought.subject, thought.description)))
             events += self.texts(message, f"{uid}:thought:{number}", text, EventKind.THINKING, Origin.ASSISTANT)
-        text = self._text(decoded.content)
-        events += self.texts(message, f"{uid}:text", text, EventKind.MESSAGE, self._origin(decoded.type, text))
+        events += self._words(message, uid, decoded)
         for number, call in enumerate(decoded.toolCalls or ()):
             events += self._tool(message, uid, call, call.id or str(number))
-        return Read(decoded.type, events if decoded.type in _TYPES else ())
+        for part in shapes.parts(decoded.content):
+            events += self._function(message, uid, part, {call.id for call in decoded.toolCalls or ()})
+        return Read(decoded.type, events)
 
-    def _text(self, content: str | list[_Part | str] | _Part | None) -> str:
-        if isinstance(content, str) or content is None:
-            return content or ""
-        texts = []
-        for part in content if isinstance(content, list) else [content]:
-            text = part if isinstance(part, str) else part.text
-            if text is None:
-                self.counts["image"] += 1
-            else:
-                texts.append(text)
-        return "\n".join(texts)
+    def _words(self, message: Message, uid: str, decoded: shapes.Message) -> list[Event]:
+        """The texts of a message by whose they are; a person's as typed, without what was put in for ``@file``."""
+        self.counts.update({"image": images} if (images := shapes.images(decoded.content)) else {})
+        said = _by_origin(self._spoken(part, decoded.type) for part in shapes.texts(decoded.content))
+        typed = "\n".join(shapes.texts(decoded.displayContent)) if decoded.type == "user" else ""
+        whole = "\n".join(shapes.texts(decoded.content))
+        if typed.strip() and typed != whole:
+            rest = whole.removeprefix(typed).lstrip("\n")
+            said = [*_by_origin([self._spoken(typed, decoded.type)]), (EventKind.MESSAGE, Origin.HARNESS, rest)]
+        events: list[Event] = []
+        for number, (kind, origin, text) in enumerate(said):
+            own = f"{uid}:text:more:{number}" if number else f"{uid}:text"
+            expanded = ("expanded",) if number and typed.strip() else ()
+            events += self.texts(message, own, text, kind, origin, expanded)
+        for number, thought in enumerate(shapes.texts(decoded.content, thoughts=True)):
+            own = f"{uid}:text:thought:{number}"
+            events += self.texts(message, own, thought, EventKind.THINKING, Origin.ASSISTANT)
+        return events
 
-    def _origin(self, kind: str, text: str) -> Origin:
+    def _spoken(self, text: str, kind: str) -> tuple[EventKind, Origin, str]:
         if kind == "gemini":
-            return Origin.ASSISTANT
-        if kind != "user" or text.startswith(_NOT_TYPED) or text.strip() == "?" or _COMMAND.match(text):
-            return Origin.HARNESS
-        return Origin.DELEGATED if self.facts.thread else Origin.USER
+            whose = Origin.HARNESS if text == _AFTER_SUMMARY else Origin.ASSISTANT
+        elif kind == "user" and text.startswith(_SUMMARY):
+            return EventKind.SUMMARY, Origin.HARNESS, text
+        elif kind != "user" or text.startswith(_NOT_TYPED) or text.strip() == "?" or _COMMAND.match(text):
+            whose = Origin.HARNESS
+        else:
+            whose = Origin.DELEGATED if self.facts.thread else Origin.USER
+        return EventKind.MESSAGE, whose, text
 
-    def _tool(self, message: Message, uid: str, call: _ToolCall, call_id: str) -> list[Event]:
-        # Compact, since the indentation of a call depends on how deep it stands in the file.
-        arguments = msgspec.json.format(bytes(call.args), indent=-1).decode("utf-8", "replace")
-        try:
-            known = _ARGUMENTS.decode(call.args)
-        except (msgspec.DecodeError, RecursionError):
-            known = _Arguments()
-        command = known.command if call.name == _SHELL else ""
-        paths = (known.file_path,) if call.name in _WRITERS and known.file_path else ()
-        own = is_own_tool(call.name) or runs_own_command(command)
-        pending = PendingCall(call.name, command, paths, ("own_tool",) if own else ())
-        began = self.call(message, f"{uid}:call:{call_id}", arguments, call_id, pending)
+    def _function(self, message: Message, uid: str, part: shapes.Part, inline: set[str]) -> list[Event]:
+        """A call or an answer that stands as a part of the content, unless the same is told by ``toolCalls``."""
+        call, answer = part.functionCall, part.functionResponse
+        if call is not None and call.id and call.id not in self.calls and call.id not in self._answered | inline:
+            pending = _pending(call.name, call.args)
+            self.calls[call.id] = pending
+            return [self.call(message, f"{uid}:call:{call.id}", _arguments(call.args), call.id, pending)]
+        if answer is None or answer.id in self._answered or answer.id in inline:
+            self.counts.update({"block:copied": 1} if call or answer else {})
+            return []
+        pending = self.calls.pop(answer.id, PendingCall("", "", (), ()))
+        text = _answer(answer.response)
+        ending = _ending(shapes.ToolCall(pending.tool, status="success" if pending.tool else ""), text, told=True)
+        self._answered.add(answer.id)
+        return self._ended(message, f"{uid}:out:{answer.id}", answer.id, pending, ending, text)
+
+    def _tool(self, message: Message, uid: str, call: shapes.ToolCall, call_id: str) -> list[Event]:
+        pending = _pending(call.name, call.args)
+        began = self.call(message, f"{uid}:call:{call_id}", _arguments(call.args), call_id, pending)
         message.at = instant(call.timestamp) or message.at
         text = self._output(call.result)
-        status, exit_code, flags = _ending(call, text)
+        self._answered.add(call_id)
+        ending = _ending(call, text, told=bytes(call.result) != b"null")
+        return [began, *self._ended(message, f"{uid}:out:{call_id}", call_id, pending, ending, text)]
+
+    def _ended(
+        self, message: Message, uid: str, call_id: str, pending: PendingCall, ending: _Ending, text: str
+    ) -> list[Event]:
         ended = Event(
-            f"{uid}:out:{call_id}",
+            uid,
             EventKind.TOOL_RESULT,
             Origin.TOOL,
             text,
             _NOWHERE,
-            tool=call.name,
+            tool=pending.tool,
             call_id=call_id,
-            status=status,
-            exit_code=exit_code,
-            command=command,
-            paths=paths,
-            flags=(*pending.flags, *flags),
+            status=ending.status,
+            exit_code=ending.exit_code,
+            command=pending.command,
+            paths=pending.paths,
+            flags=(*pending.flags, *ending.flags),
         )
-        return [began, *self.results(message, ended)]
+        return self.results(message, ended)
 
     def _output(self, result: msgspec.Raw) -> str:
         """What the tool answered: its output or error, or the answer as JSON where it is neither."""
         try:
-            decoded = _RESULT.decode(result)
-        except (msgspec.DecodeError, RecursionError):
+            decoded = shapes.RESULT.decode(result)
+        except UNREADABLE:
             return bytes(result).decode("utf-8", "replace")
         if decoded is None or isinstance(decoded, str):
             return decoded or ""
@@ -207,18 +232,41 @@ class GeminiCliReader(DocumentReader):
         return "\n".join(texts)
 
 
+def _by_origin(said: Iterable[tuple[EventKind, Origin, str]]) -> list[tuple[EventKind, Origin, str]]:
+    """Texts of one speaker that follow each other as one."""
+    return [
+        (*whose, "\n".join(text for _, _, text in parts)) for whose, parts in groupby(said, key=lambda each: each[:2])
+    ]
+
+
+def _pending(name: str, args: msgspec.Raw) -> PendingCall:
+    try:
+        known = shapes.ARGUMENTS.decode(args)
+    except UNREADABLE:
+        known = shapes.Arguments()
+    command = known.command if name == _SHELL else ""
+    paths = (known.file_path,) if name in _WRITERS and known.file_path else ()
+    own = is_own_tool(name) or runs_own_command(command)
+    return PendingCall(name, command, paths, ("own_tool",) if own else ())
+
+
+def _arguments(args: msgspec.Raw) -> str:
+    """Compact, since the indentation of a call depends on how deep it stands in the file."""
+    return msgspec.json.format(bytes(args), indent=-1).decode("utf-8", "replace")
+
+
 def _answer(response: msgspec.Raw) -> str:
     try:
-        decoded = _RESPONSE.decode(response)
-    except (msgspec.DecodeError, RecursionError):
-        decoded = _Response()
+        decoded = shapes.RESPONSE.decode(response)
+    except UNREADABLE:
+        decoded = shapes.Response()
     for text in (decoded.output, decoded.error):
         if text is not None:
             return text
     return bytes(response).decode("utf-8", "replace")
 
 
-def _ending(call: _ToolCall, text: str) -> _Ending:
+def _ending(call: shapes.ToolCall, text: str, *, told: bool) -> _Ending:
     """How the call ended: by its own status field, and a shell by the lines Gemini CLI puts after its output (EVID.7)."""
     cut = ("truncated",) if text.startswith(_CUT[:2]) or _CUT[2] in text else ()
     if call.status == "cancelled":
@@ -226,7 +274,7 @@ def _ending(call: _ToolCall, text: str) -> _Ending:
         return _Ending(Status.REJECTED if refused else Status.UNKNOWN, None, cut if refused else (*cut, "interrupted"))
     if call.status == "error":
         return _Ending(Status.FAILED, _shell_exit(text)[0] if call.name == _SHELL else None, cut)
-    if call.status != "success" or bytes(call.result) == b"null":
+    if call.status != "success" or not told:
         return _Ending(Status.UNKNOWN, None, cut)
     if call.name != _SHELL:
         return _Ending(Status.OK, None, cut)
@@ -245,23 +293,23 @@ def _shell_exit(text: str) -> tuple[int | None, bool, bool]:
 
 
 class GeminiCli:
-    """``~/.gemini/tmp/<project>/chats/session-*.json``; ``logs.json`` beside it holds prompts only and is no session."""
+    """``~/.gemini/tmp/<project>/chats/``: ``session-*.json`` and ``.jsonl``, sub-agents a folder lower.
+
+    ``logs.json`` beside them holds prompts only and is no session.
+    """
 
     name = "gemini-cli"
     framing = "document"
 
     def recognises(self, head: bytes, name: str) -> bool:
-        """True when the document begins as a session of the first form does."""
+        """True when the document begins as a session of either form does."""
         del name  # The content says all.
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         if not _BEGINS.match(start):
             return False
-        try:
-            _DOCUMENT.decode(start.partition(b"\n")[0])
-        except msgspec.ValidationError:
-            return False  # A line that is an object by itself: the later form, a log.
-        except (msgspec.DecodeError, RecursionError):
-            pass
+        first, ended, _ = start[:4096].partition(b"\n")
+        if ended and shapes.is_entry(first):
+            return b'"projectHash"' in first
         return b'"projectHash"' in start[:4096] and b'"messages"' in start[:4096]
 
     def reader(self, name: str, calls: dict[str, PendingCall] | None = None) -> GeminiCliReader:

@@ -14,6 +14,7 @@ from tallystick.model.evidence import Event, EventKind, Locator, Origin, Session
 from tallystick.model.temporal import END_OF_TIME, SECOND, Instant
 from tallystick.transcripts.documents import DocumentReader, Message, Read
 from tallystick.transcripts.protocol import PendingCall
+from tallystick.transcripts.task_prompts import task_parts
 from tallystick.transcripts.texts import runs_own_command
 
 _TOOL = "bash"
@@ -24,11 +25,6 @@ _RETURNCODE = re.compile(r"(?:<args>\n[^\n]*\n</args>\n)?<returncode>\n?(-?\d{1,
 _NOT_RUN = "Command not executed. The user rejected your command with the following message:"
 _TIMED_OUT = re.compile(r"The last command <command>")
 _CUT = re.compile(r"<returncode>\n?-?\d{1,10}\n?</returncode>\n<warning>\nThe output of your last command was too long")
-_TASKS = (
-    ("<pr_description>\nConsider the following PR description:\n", "</pr_description>"),
-    ("Please solve this issue: ", "\n\nYou can execute bash commands and edit files"),
-)
-"""What the known prompt templates put before and after the words of the person whose issue it is."""
 _LIST_MARKS = (b"<returncode>", b"SWE_AGENT_FINAL_OUTPUT", b"COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
 _BEGINS = re.compile(rb'(?:\{\s{0,16}"(?:info|messages|trajectory_format|instance_id)"|\[\s{0,16}\{)')
 _BEGINS_LIST = re.compile(rb'\[\s{0,16}\{\s{0,16}"(?:role"\s{0,4}:\s{0,4}"system"|content"\s{0,4}:)')
@@ -175,18 +171,12 @@ class MiniSweAgentReader(DocumentReader):
 
     def _task(self, message: Message, text: str) -> list[Event]:
         """The first prompt: a template of the harness around the words of the person who wrote the issue."""
-        uid = f"M{message.index}"
-        for before, after in _TASKS:
-            end = text.rfind(after)
-            if text.startswith(before) and end >= len(before):
-                parts = (text[: len(before)], text[len(before) : end], text[end:])
-                origins = (Origin.HARNESS, Origin.USER, Origin.HARNESS)
-                events: list[Event] = []
-                for number, (part, origin) in enumerate(zip(parts, origins, strict=True)):
-                    if part.strip():
-                        events += self.texts(message, f"{uid}:{number}", part, EventKind.MESSAGE, origin)
-                return events
-        return self.texts(message, uid, text, EventKind.MESSAGE, Origin.USER)
+        parts = task_parts(text)
+        events: list[Event] = []
+        for number, (part, origin) in enumerate(parts):
+            uid = f"M{message.index}:{number}" if len(parts) > 1 else f"M{message.index}"
+            events += self.texts(message, uid, part, EventKind.MESSAGE, origin)
+        return events
 
 
 def _only_command(text: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from tallystick.model.evidence import Event, Problem, SessionFacts
 
@@ -106,6 +106,14 @@ class FileView(Protocol):
 
         Raises:
             UsageError: it cannot be read; the message names it.
+        """
+        ...
+
+    def opened(self, path: str) -> BinaryIO:
+        """A file's bytes, for what is too large to be held whole (EVID.10); closed by the caller.
+
+        Raises:
+            UsageError: it cannot be opened; the message names it.
         """
         ...
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 
-from tallystick.model.temporal import END_OF_TIME, Instant
+from tallystick.model.temporal import END_OF_TIME, SECOND, Instant
 from tallystick.transcripts.protocol import MAX_TEXT_BYTES
 from tallystick.verifiers.commands import actions
 
@@ -19,6 +21,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _BRIEFING_NAME = "<tallystick-briefing"
 _BRIEFING_OPENS = re.compile(r"<tallystick-briefing\b[^>\n]{0,400}>")
 _BRIEFING_CLOSE = "</tallystick-briefing>"
+_DRIVE = re.compile(r"/[A-Za-z]:")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TYPE_NAME = re.compile(r"[A-Za-z0-9_./-]{1,60}\Z")
 MOST_SCRIPT_CHARS = 20_000
@@ -75,6 +78,34 @@ def instant(stamp: str) -> Instant | None:
         return None
     found = (moment - _EPOCH) // _MICROSECOND
     return found if 0 <= found < END_OF_TIME else None
+
+
+def milliseconds(stamp: float | None) -> Instant | None:
+    """Microseconds UTC of a Unix time in milliseconds; None where there is none, or none that a clock of a session shows."""
+    return int(stamp * 1000) if stamp is not None and 0 <= stamp < END_OF_TIME / 1000 else None
+
+
+def path_of_uri(uri: str) -> str:
+    """The path that a ``file:`` address names, on Windows without the slash before the drive; other text as it is."""
+    if not uri.startswith("file:"):
+        return uri
+    try:
+        path = unquote(urlsplit(uri).path, errors="replace")
+    except ValueError:
+        return ""
+    return path[1:] if _DRIVE.match(path) else path
+
+
+def unix_instant(stamp: object, per_second: int = 1) -> Instant | None:
+    """Microseconds UTC of a Unix time in ``1 / per_second`` seconds (int, Decimal, or either as text); None as ``instant``."""
+    try:
+        number = Decimal(str(stamp)) if isinstance(stamp, int | str | Decimal) and not isinstance(stamp, bool) else None
+        if number is None or not number.is_finite() or not 0 <= number < END_OF_TIME * per_second:
+            return None
+        found = int(number * SECOND / per_second)
+    except (ArithmeticError, ValueError):
+        return None
+    return found if found < END_OF_TIME else None
 
 
 def mended(data: bytes) -> bytes | None:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import quote
 
 import apsw
@@ -56,6 +57,13 @@ class DiskView:
         """See ``protocol.FileView``."""
         try:
             return Path(path).read_bytes()
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}") from None
+
+    def opened(self, path: str) -> BinaryIO:
+        """See ``protocol.FileView``."""
+        try:
+            return Path(path).open("rb")
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror}") from None
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from tallystick.beliefs import places_of
 from tallystick.errors import ProofError
 from tallystick.log.merkle import leaf_hash
 from tallystick.model.entry import FORMAT, Entry, EntryKind
@@ -187,13 +188,8 @@ def erased_parts(entry: Entry, bodies: Mapping[str, bytes]) -> set[tuple[int, st
     """(seq, name) of the parts that an ``erased`` entry says it erased; none where it is another, or cannot be read."""
     if not erasing(entry):
         return set()
-    try:
-        said = json.loads(bodies.get("places", b""))["parts"]
-        listed = {seq: said.get(str(seq), []) for seq in entry.refs if seq < entry.seq}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return set()
-    read = {seq: names for seq, names in listed.items() if isinstance(names, list)}
-    return {(seq, name) for seq, names in read.items() if all(type(each) is str for each in names) for name in names}
+    listed, about = places_of(bodies).parts, frozenset(entry.refs)
+    return {(seq, name) for seq, names in listed.items() if seq in about and seq < entry.seq for name in names}
 
 
 def line(value: dict[str, Any]) -> bytes:

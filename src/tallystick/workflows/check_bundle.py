@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from tallystick.beliefs import effects
 from tallystick.errors import CanonicalError, ProofError, UsageError
-from tallystick.log.canonical import part_digest
+from tallystick.log.canonical import is_digest, part_digest
 from tallystick.log.checkpoint import Checkpoint, parse
 from tallystick.log.merkle import Frontier, leaf_hash
 from tallystick.model.entry import Entry, LogName
@@ -97,6 +97,8 @@ def check_bundle(stream: BinaryIO, key_for: KeyFor) -> Checked:
         header = _header(lines)
         checkpoint, key = _signed(lines, header.checkpoint, header, key_for)
         later = checkpoint if header.later is None else _signed(lines, header.later, header, key_for)[0]
+        if later.origin != checkpoint.origin:
+            raise lines.flaw(f"a later checkpoint of another log: {later.origin}")
         if later.size < checkpoint.size or (header.later is not None and later.size == checkpoint.size):
             raise lines.flaw(f"a later checkpoint of {later.size} leaves, which is not later than {checkpoint.size}")
         fold = _Fold(lines, checkpoint, later)
@@ -199,6 +201,8 @@ class _Fold:
             raise self._flaw(f"leaf {seq} is missing or out of place: the one here is leaf {entry.seq}", seq)
         if (entry.trail, entry.log) != (self._trail, LogName.MEMORY):
             raise self._flaw(f"leaf {seq} is of the {entry.log} log of trail {entry.trail}", seq)
+        if not all(is_digest(digest) for _, digest in entry.parts):
+            raise self._flaw(f"leaf {seq}: the digest of a part is not 64 hex digits", seq)
         bodies = {name: self._part(entry, name, pair) for name, pair in said["parts"].items()}
         self._frontier.append(leaf_hash(canon))
         self._erased |= erased_parts(entry, bodies)

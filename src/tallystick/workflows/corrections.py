@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from tallystick.beliefs import places_of
 from tallystick.errors import MachineError
+from tallystick.log.strict_json import json_value
 from tallystick.model.entry import Entry, EntryKind, LogName
 from tallystick.store.protocol import Reading
 from tallystick.trail import Appender, Trail
@@ -237,7 +238,7 @@ def _marked_by(shown: Reading, seq: int) -> list[tuple[int, int]]:
     if entry is None:
         return []
     try:
-        by = json.loads(intact_parts(shown, seq).get("by", b""))["seq"]
+        by = json_value(intact_parts(shown, seq).get("by", b""))["seq"]
     except (ValueError, KeyError, TypeError):
         return []
     return [(answer, by) for answer in entry.refs]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tallystick.beliefs import Name
+from tallystick.beliefs import Name, object_of
 from tallystick.errors import NotATranscript, UsageError
 from tallystick.extractors.protocol import Extractor
 from tallystick.log.canonical import encode, entry_from_bytes
@@ -444,11 +443,7 @@ def session_seq(rows: Reading, harness: str, native: str, thread: str) -> int:
 
 def session_facts(name: Name) -> dict[str, str]:
     """What was said of a session when it was introduced."""
-    try:
-        facts = json.loads(name.facts)
-    except ValueError:
-        return {}
-    return {key: value for key, value in facts.items() if isinstance(value, str)} if isinstance(facts, dict) else {}
+    return {key: value for key, value in object_of(name.facts.encode()).items() if isinstance(value, str)}
 
 
 def _holder_of(rows: Reading, session: int) -> str:

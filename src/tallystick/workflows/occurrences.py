@@ -14,6 +14,7 @@ from typing import Any
 from ahocorasick_rs import BytesAhoCorasick
 
 from tallystick.errors import TrailUnreadable
+from tallystick.log.strict_json import json_value
 from tallystick.redaction.found import MARK
 from tallystick.trail.archive import event_from_record
 from tallystick.workflows.typed import fit
@@ -85,8 +86,8 @@ def words_of_part(name: str, body: bytes) -> Iterator[str]:
         yield body.decode("utf-8", "replace")
         return
     try:
-        said = json.loads(body)
-    except (ValueError, RecursionError):
+        said = json_value(body)
+    except ValueError:
         yield body.decode("utf-8", "replace")
         return
     yield from chosen(said) if chosen is not None and isinstance(said, dict) else _strings(said, _OURS)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tallystick.beliefs import ClaimRow, facets_of
+from tallystick.beliefs import ClaimRow, facets_of, object_of
 from tallystick.errors import UsageError
 from tallystick.language.polarity import denies
 from tallystick.language.telling import telling_words
@@ -408,10 +408,7 @@ def _words_key(holder: str, words: Sequence[str]) -> bytes:
 
 
 def _by(parts: dict[str, bytes]) -> str:
-    try:
-        return str(json.loads(parts.get("facets", b"{}")).get("by", ""))
-    except ValueError:
-        return ""
+    return str(object_of(parts.get("facets", b"")).get("by", ""))
 
 
 def _text(rows: Reading, claim: int) -> str:

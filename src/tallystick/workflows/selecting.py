@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from tallystick.beliefs import facets_of
 from tallystick.log.canonical import entry_from_bytes
+from tallystick.log.strict_json import json_value
 from tallystick.model.entry import Entry, EntryKind
 from tallystick.model.evidence import Origin
 from tallystick.store.protocol import ArchivedEvent, PartRow, Reading
@@ -290,7 +290,7 @@ def _verdicts(to: Selected, claims: Collection[int], sessions: Collection[int]) 
 def _spans(body: bytes) -> list[tuple[str, str]]:
     """(session, event) of every span in a verdict."""
     try:
-        verdicts = json.loads(body)["verdicts"]
+        verdicts = json_value(body)["verdicts"]
         return [(str(span[0]), str(span[1])) for each in verdicts for span in each.get("spans", ())]
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
         return []
