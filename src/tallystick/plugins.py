@@ -87,7 +87,6 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
     from tallystick.transcripts.opencode import OPENCODE
     from tallystick.transcripts.otel_genai import OTEL_GENAI
-    from tallystick.transcripts.protocol import A
     from tallystick.transcripts.specstory import SPECSTORY
     from tallystick.transcripts.swe_agent import SWE_AGENT
 
@@ -96,7 +95,6 @@ def adapters() -> tuple[Adapter, ...]:
         CODEX,
         GEMINI_CLI,
         MINI_SWE_AGENT,
-        A,
         AIDER,
         AMP,
         ATIF,
