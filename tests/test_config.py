@@ -184,11 +184,19 @@ def test_a_pipe_is_no_git_file(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_on_this_machine(cwd: str, main: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SEC.3 (pitfall 52): the project is the record's folder, byte for byte; one that cannot be here is not taken for the
     folder one stands in."""
-    monkeypatch.chdir(main)
+    git(main, "worktree", "add", "-q", "-b", "feature", str(main / "feature"))
+    monkeypatch.chdir(main / "feature")
     assert in_main_checkout(cwd) == cwd
     assert (
         project_of(SessionFacts("codex", "x", cwd=cwd, repository="https://example.org/shop.git")) == f"project:{cwd}"
     )
+
+
+@pytest.mark.parametrize("cwd", ["c:\\work\\shop", "C:\\work\\shop"])
+def test_a_drive_has_one_letter(cwd: str) -> None:
+    """SEC.3 (pitfall 52): one machine's records write the letter of a drive large and small; the rest stays as it is."""
+    assert project_of(SessionFacts("codex", "x", cwd=cwd)) == "project:C:\\work\\shop"
+    assert project_of(SessionFacts("codex", "x", cwd="é:/work")) == "project:é:/work"
 
 
 def test_a_session_that_names_no_folder() -> None:

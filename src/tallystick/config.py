@@ -124,7 +124,7 @@ def project_of(facts: SessionFacts) -> str:
 
 def project_here(folder: str) -> str:
     """Name of the project one stands in: the main checkout of its git work tree, else the folder itself."""
-    return f"project:{main_checkout(work_tree(folder) or folder)}"
+    return f"project:{in_main_checkout(work_tree(folder) or folder)}"
 
 
 def work_tree(folder: str) -> str:
@@ -144,7 +144,12 @@ def work_tree(folder: str) -> str:
 
 
 def in_main_checkout(folder: str) -> str:
-    """A folder of a linked work tree as it is called in the main checkout; any other as it is."""
+    """A folder of a linked work tree as it is called in the main checkout; any other as it is.
+
+    The letter of a Windows drive is written large: one machine's records have it both ways.
+    """
+    if folder[1:2] == ":" and folder[0].isascii():
+        folder = folder[0].upper() + folder[1:]
     top = work_tree(folder)
     main = main_checkout(top) if top else top
     return folder if main == top else main + folder[len(top) :]

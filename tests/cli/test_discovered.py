@@ -111,8 +111,10 @@ def test_files_that_are_never_opened(tally: Tally, home: Path, opened: Opened) -
 def test_what_is_found_and_no_transcript(tally: Tally, home: Path) -> None:
     """EVID.3: a file that was merely found is a problem that is shown, and no reason to fail."""
     (home / ".codex/sessions/notes.json").write_text("{}", "utf-8")
+    (home / ".config/mini-swe-agent").mkdir(parents=True)
+    (home / ".config/mini-swe-agent/last.traj.json").write_text("{}", "utf-8")
     report = tally.json("ingest")
-    assert [Path(problem["file"]).name for problem in report["problems"]] == ["notes.json"]
+    assert [Path(problem["file"]).name for problem in report["problems"]] == ["notes.json", "last.traj.json"]
     assert tally("ingest", home / ".codex/sessions/notes.json").code == 2
 
 
@@ -195,6 +197,8 @@ def test_work_trees_of_before(tally: Tally, home: Path) -> None:
     session = ClaudeCode("four", cwd=str(tree)).says("Always write the changelog first.")
     tally.json("ingest", session.write(tally.folder / "four.jsonl"))
     assert tally.texts("--holder", f"project:{tree}") == ["Always write the changelog first."]
+    inner = ClaudeCode("inner", cwd=str(tree / "src")).says("Always sort the imports.")
+    tally.json("ingest", inner.write(tally.folder / "inner.jsonl"))
     inside = main / ".git/worktrees/feature"
     inside.mkdir(parents=True)
     (tree / ".git").write_text(f"gitdir: {inside}\n", "utf-8")
@@ -209,18 +213,18 @@ def test_work_trees_of_before(tally: Tally, home: Path) -> None:
     newer = ClaudeCode("five", cwd=str(tree)).says("Never commit to main.")
     tally.json("ingest", newer.write(tally.folder / "five.jsonl"))
     assert tally.texts("--holder", f"project:{main}") == ["Never commit to main."]
-    assert f"project:{tree} and project:{main} (a work tree of it)" in tally("doctor").out
+    assert f"project:{tree} and project:{main} (the same repository)" in tally("doctor").out
 
     def seen() -> set[str]:
         return {item["text"] for item in tally.json("replay")["items"]}
 
     assert seen() == {"Never commit to main."}
     tally.stand(tree)
-    assert len(seen()) == 3
+    assert len(seen()) == 4
     tally.stand(main)
     tally.json("join", f"project:{tree}", f"project:{main}", "--because", "a work tree")
     assert len(seen()) == 3
-    assert "a work tree of it" not in tally("doctor").out
+    assert "the same repository" not in tally("doctor").out
 
 
 def test_two_clones_of_one_repository(tally: Tally) -> None:

@@ -245,6 +245,19 @@ def test_as_of(world: World) -> None:
     assert len(lineage(world.trail)) == 2
 
 
+def test_as_of_before_a_session_repeated_another(world: World) -> None:
+    """TIME.4: what two sessions share counts from when it was read."""
+    one, two = ClaudeCode("one").says(RULE), ClaudeCode("two").pause(hours=1).says("Use tabs.")
+    world.read(one)
+    world.read(two)
+    with world.trail.reading() as rows:
+        then = str(rows.head().size - 1)
+    two.records = fork(one, "two").records + two.records
+    world.read(two)
+    assert (world.kin("two", as_of=then).fork_of, world.kin("two", as_of=then).shared) == (-1, 0)
+    assert (world.kin("two").fork_of, world.kin("two").shared) == (world.kin("one").session, 1)
+
+
 def test_one_family(world: World) -> None:
     """EVID.5: asked about one session, all that hang together with it are given, and no others."""
     one = ClaudeCode("one").says(RULE)

@@ -312,7 +312,7 @@ _WHERE: dict[str, _Where] = {
     "atif": _nowhere,
     "chatgpt": _nowhere,
     "claude-ai": _nowhere,
-    "otel": _nowhere,
+    "otel-genai": _nowhere,
     "generic": _nowhere,
 }
 

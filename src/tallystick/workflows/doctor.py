@@ -132,7 +132,7 @@ def _projects(trail: Trail, main_checkout: Callable[[str], str]) -> list[Check]:
     with trail.reading(checked=False) as rows:
         now = rows.head().size
         ids = {name.name: name.id for name in rows.names("holder")}
-        pairs = {(name, _in(main_checkout, name)): "a work tree of it" for name in ids if name.startswith(_PROJECT)}
+        pairs = {(name, _in(main_checkout, name)): "the same repository" for name in ids if name.startswith(_PROJECT)}
         names = {own: name for name, own in ids.items()}
         first: dict[str, str] = {}
         for name in rows.names("session"):
