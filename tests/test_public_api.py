@@ -101,6 +101,7 @@ def test_the_adapters() -> None:
         "mini-swe-agent",
         "opencode",
         "goose",
+        "hermes",
     ]
 
 

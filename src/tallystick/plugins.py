@@ -78,10 +78,11 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.goose import GOOSE
+    from tallystick.transcripts.hermes import HERMES
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
     from tallystick.transcripts.opencode import OPENCODE
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, OPENCODE, GOOSE
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, OPENCODE, GOOSE, HERMES
 
 
 def ingest_tools(

@@ -16,6 +16,7 @@ from tallystick.model.evidence import Event, Status
 from tallystick.transcripts.codex import CODEX
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
 from tallystick.transcripts.goose import GOOSE
+from tallystick.transcripts.hermes import HERMES
 from tallystick.transcripts.lines import records
 from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
 from tallystick.transcripts.opencode import OPENCODE
@@ -27,7 +28,7 @@ CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
 ADAPTERS: dict[str, Adapter] = {
-    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, GOOSE, MINI_SWE_AGENT, OPENCODE)
+    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, GOOSE, HERMES, MINI_SWE_AGENT, OPENCODE)
 }
 
 
