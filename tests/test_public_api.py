@@ -101,6 +101,15 @@ swe-agent
 def test_the_adapters() -> None:
     """Adapters are known by these names, which stand in every trail that they have fed."""
     assert sorted(adapter.name for adapter in adapters()) == sorted(ADAPTERS)
+    assert [adapter.name for adapter in adapters()] == [
+        "claude-code",
+        "codex",
+        "gemini-cli",
+        "mini-swe-agent",
+        "opencode",
+        "goose",
+        "hermes",
+    ]
 
 
 @pytest.mark.parametrize(

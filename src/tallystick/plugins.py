@@ -84,6 +84,7 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.copilot_cli import COPILOT_CLI
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.goose import GOOSE
+    from tallystick.transcripts.hermes import HERMES
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
     from tallystick.transcripts.opencode import OPENCODE
     from tallystick.transcripts.otel_genai import OTEL_GENAI
@@ -102,6 +103,7 @@ def adapters() -> tuple[Adapter, ...]:
         CLAUDE_AI,
         COPILOT_CLI,
         GOOSE,
+        HERMES,
         OPENCODE,
         OTEL_GENAI,
         SPECSTORY,
