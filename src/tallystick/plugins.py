@@ -77,11 +77,12 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.aider import AIDER
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.codex import CODEX
+    from tallystick.transcripts.cursor import CURSOR
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
     from tallystick.transcripts.specstory import SPECSTORY
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, AIDER, SPECSTORY
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, AIDER, SPECSTORY, CURSOR
 
 
 def ingest_tools(

@@ -14,6 +14,7 @@ from pathlib import Path
 from tallystick.model.evidence import Event, Status
 from tallystick.transcripts.aider import AIDER
 from tallystick.transcripts.codex import CODEX
+from tallystick.transcripts.cursor import CURSOR
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
 from tallystick.transcripts.lines import records
 from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
@@ -25,7 +26,7 @@ CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
 ADAPTERS: dict[str, Adapter] = {
-    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT, AIDER, SPECSTORY)
+    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT, AIDER, SPECSTORY, CURSOR)
 }
 
 
