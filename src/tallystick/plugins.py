@@ -82,6 +82,7 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.claude_code import CLAUDE_CODE
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.copilot_cli import COPILOT_CLI
+    from tallystick.transcripts.cursor import CURSOR
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.goose import GOOSE
     from tallystick.transcripts.hermes import HERMES
@@ -102,6 +103,7 @@ def adapters() -> tuple[Adapter, ...]:
         CHATGPT,
         CLAUDE_AI,
         COPILOT_CLI,
+        CURSOR,
         GOOSE,
         HERMES,
         OPENCODE,

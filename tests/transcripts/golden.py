@@ -36,6 +36,7 @@ def home(harness: str) -> Path:
 ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
+ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 
 
 def sessions(harness: str) -> list[Path]:
