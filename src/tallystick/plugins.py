@@ -76,12 +76,13 @@ def adapters() -> tuple[Adapter, ...]:
     """Every transcript adapter, in the order in which they are asked whether a file is theirs."""
     from tallystick.transcripts.amp import AMP
     from tallystick.transcripts.claude_code import CLAUDE_CODE
+    from tallystick.transcripts.cline import CLINE, ROO_CODE
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.copilot_cli import COPILOT_CLI
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, AMP, COPILOT_CLI
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, AMP, COPILOT_CLI, CLINE, ROO_CODE
 
 
 def ingest_tools(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tallystick.model.evidence import Event, Status
 from tallystick.transcripts.amp import AMP
+from tallystick.transcripts.cline import CLINE, ROO_CODE
 from tallystick.transcripts.codex import CODEX
 from tallystick.transcripts.copilot_cli import COPILOT_CLI
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
@@ -27,7 +28,7 @@ MADE = Path(__file__).resolve().parent / "made"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
 ADAPTERS: dict[str, Adapter] = {
-    adapter.name: adapter for adapter in (AMP, CODEX, COPILOT_CLI, GEMINI_CLI, MINI_SWE_AGENT)
+    adapter.name: adapter for adapter in (AMP, CLINE, CODEX, COPILOT_CLI, GEMINI_CLI, MINI_SWE_AGENT, ROO_CODE)
 }
 
 
