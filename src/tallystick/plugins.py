@@ -80,6 +80,7 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.chatgpt import CHATGPT
     from tallystick.transcripts.claude_ai import CLAUDE_AI
     from tallystick.transcripts.claude_code import CLAUDE_CODE
+    from tallystick.transcripts.cline import CLINE, ROO_CODE
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.copilot_cli import COPILOT_CLI
     from tallystick.transcripts.cursor import CURSOR
@@ -102,12 +103,14 @@ def adapters() -> tuple[Adapter, ...]:
         ATIF,
         CHATGPT,
         CLAUDE_AI,
+        CLINE,
         COPILOT_CLI,
         CURSOR,
         GOOSE,
         HERMES,
         OPENCODE,
         OTEL_GENAI,
+        ROO_CODE,
         SPECSTORY,
         SWE_AGENT,
     )
