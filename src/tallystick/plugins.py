@@ -79,6 +79,7 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+    from tallystick.transcripts.openhands import OPENHANDS
     from tallystick.transcripts.swe_agent import SWE_AGENT
 
     return (
@@ -88,6 +89,7 @@ def adapters() -> tuple[Adapter, ...]:
         MINI_SWE_AGENT,
         SWE_AGENT,
         ATIF,
+        OPENHANDS,
     )
 
 

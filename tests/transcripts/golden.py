@@ -17,6 +17,7 @@ from tallystick.transcripts.codex import CODEX
 from tallystick.transcripts.gemini_cli import GEMINI_CLI
 from tallystick.transcripts.lines import records
 from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+from tallystick.transcripts.openhands import OPENHANDS
 from tallystick.transcripts.protocol import Adapter, Gatherer, RawRecord
 from tallystick.transcripts.swe_agent import SWE_AGENT
 from tallystick.transcripts.view import DiskView
@@ -25,7 +26,7 @@ CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
 ADAPTERS: dict[str, Adapter] = {
-    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT, SWE_AGENT, ATIF)
+    adapter.name: adapter for adapter in (CODEX, GEMINI_CLI, MINI_SWE_AGENT, SWE_AGENT, ATIF, OPENHANDS)
 }
 
 
