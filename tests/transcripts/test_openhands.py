@@ -138,7 +138,7 @@ class TestPlaces(GatherContract):
         (there / "events" / f"event-{number:05}-e{number}.json").write_text(json.dumps(said))
 
     def test_one_conversation_whichever_file_is_named(self, tmp_path: Path) -> None:
-        """EVID.4: each file of the folder has the folder as its place; nothing of the settings beside the events is read (EVID.9)."""
+        """EVID.4, 9: each file of the folder has the folder as its place; no settings beside the events are read."""
         file = self.place(tmp_path)
         there = file.parent.parent
         for path in (file, there / "base_state.json", there / "event_cache" / "0-25.json"):
@@ -255,7 +255,7 @@ def test_how_calls_ended(
 
 
 def test_calls_that_never_ran() -> None:
-    """EVID.7: an error of the scaffold has failed, a refusal is rejected, and its reason is a person's or a hook's (pitfall 30)."""
+    """EVID.7: an error of the scaffold has failed; a refusal is rejected, its reason a person's or a hook's (pitfall 30)."""
     refusal = {"tool_name": "terminal", "tool_call_id": "k1", "action_id": "e1"}
     for kind, more, status, words in (
         ("AgentErrorEvent", {"error": "no such tool"}, Status.FAILED, ["no such tool"]),
@@ -287,7 +287,7 @@ def test_what_the_agent_says_last() -> None:
 
 
 def test_a_call_and_what_is_thought_of_it() -> None:
-    """EVID.3, 7: reasoning once, words, the call with its arguments, the files it writes; keys typed into a program are no command."""
+    """EVID.3, 7: reasoning once, words, the call, the files it writes; keys typed into a program are no command."""
     made = call("file_editor", 1, "I edit.", command="create", path="/a.py")
     events, _ = read({**made, "reasoning_content": "Hm.", "thinking_blocks": [{"thinking": "Hm."}, {"data": "x"}]})
     assert [(each.kind, each.text) for each in events[:2]] == [
@@ -340,6 +340,7 @@ def test_events_of_v0() -> None:
         old(11, action="think", args={"thought": "Hm."}),
         old(12, action="write", args={"path": "/a.py", "content": "x"}),
         old(13, observation="error", cause=12, content="no such folder"),
+        old(14, observation="agent_state_changed", cause=13, content="", extras={"agent_state": "finished"}),
     )
     assert [(each.uid, each.kind, each.origin, each.status, each.exit_code) for each in events] == [
         ("E1:text", EventKind.MESSAGE, Origin.USER, Status.NONE, None),
@@ -358,6 +359,8 @@ def test_events_of_v0() -> None:
         ("E12:call", EventKind.TOOL_CALL, Origin.ASSISTANT, Status.NONE, None),
         ("E13:out", EventKind.TOOL_RESULT, Origin.TOOL, Status.FAILED, None),
     ]
+    assert reader.counts["record:observation.agent_state_changed"] == 1
+    assert read(old(1, action="run", args={"command": "C-c", "is_input": True}))[0][0].command == ""
     assert (events[-1].paths, reader.facts.cwd, reader.counts["record:action.recall"]) == (("/a.py",), "/shop", 1)
 
 
