@@ -89,6 +89,7 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.hermes import HERMES
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
     from tallystick.transcripts.opencode import OPENCODE
+    from tallystick.transcripts.openhands import OPENHANDS
     from tallystick.transcripts.otel_genai import OTEL_GENAI
     from tallystick.transcripts.specstory import SPECSTORY
     from tallystick.transcripts.swe_agent import SWE_AGENT
@@ -109,6 +110,7 @@ def adapters() -> tuple[Adapter, ...]:
         GOOSE,
         HERMES,
         OPENCODE,
+        OPENHANDS,
         OTEL_GENAI,
         ROO_CODE,
         SPECSTORY,

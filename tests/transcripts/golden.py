@@ -38,6 +38,7 @@ ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.n
 ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
+ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 
 
 def sessions(harness: str) -> list[Path]:
