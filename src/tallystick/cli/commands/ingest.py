@@ -17,7 +17,7 @@ from tallystick.cli.options import shared
 from tallystick.cli.saying import complain
 from tallystick.config import found_places
 from tallystick.errors import UsageError
-from tallystick.plugins import adapters, home, ingest_tools
+from tallystick.plugins import adapters, home, ingest_tools, mapped_adapter
 from tallystick.trail.instants import parse_instant
 from tallystick.workflows.ingest import IngestReport, ingest
 from tallystick.workflows.surfaced import Surfaced
@@ -30,12 +30,24 @@ SHOWN_PROBLEMS = 20
 )
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--harness", metavar="NAME", help="Only transcripts of this harness.")
+@click.option(
+    "--mapping",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Read the paths as JSON lines, by a TOML file that says where in a line things stand (docs/formats/generic-jsonl.md).",
+)
 @click.option("--since", metavar="T", help="Only files changed since this instant.")
 @click.option("--thorough", is_flag=True, help="Compare the whole of files that look unchanged.")
 @click.option("--redact-emails", is_flag=True, help="Take out e-mail addresses as well as secrets.")
 @shared(reads=False)
 def command(
-    asked: Asked, paths: tuple[Path, ...], harness: str | None, since: str | None, thorough: bool, redact_emails: bool
+    asked: Asked,
+    paths: tuple[Path, ...],
+    harness: str | None,
+    mapping: Path | None,
+    since: str | None,
+    thorough: bool,
+    redact_emails: bool,
 ) -> None:
     """Ingest and report."""
     names = [adapter.name for adapter in adapters()]
@@ -43,6 +55,11 @@ def command(
         raise UsageError(f"--harness {harness}: no such harness; there are {', '.join(names)}")
     narrowed = names if harness is None else [harness]
     wanted = list(paths) or [Path(each.path) for each in found_places(os.environ, home(), narrowed)]
+    if mapping and harness:
+        raise UsageError("--mapping and --harness: one of them; a mapping is a harness of its own")
+    if mapping and not paths:
+        raise UsageError("--mapping: name the files or folders that it is for")
+    wanted = list(paths) or session_folders(os.environ, home())
     if not wanted:
         whose = f"of {harness} " if harness else ""
         raise UsageError(f"no sessions {whose}were found on this machine; name a transcript or a folder of them")
@@ -57,6 +74,11 @@ def command(
             progress=progress,
         )
         report = ingest(asked.trail, wanted, tools, discovered=not paths)
+        if mapping:
+            tools = tools._replace(adapters=[mapped_adapter(mapping)])
+        if not tools.adapters:
+            raise UsageError(f"--harness {harness}: no such harness; there are {_names()}")
+        report = ingest(asked.trail, wanted, tools)
     asked.show(_document(report), lambda: _shown(report))
     if report.refused:
         for refused in report.refused:
