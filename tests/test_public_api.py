@@ -93,8 +93,8 @@ def test_exit_codes_of_errors() -> None:
 
 
 ADAPTERS = """
-aider amp atif chatgpt claude-ai claude-code codex copilot-cli gemini-cli goose mini-swe-agent opencode otel-genai specstory
-swe-agent
+aider amp atif chatgpt claude-ai claude-code cline codex copilot-cli cursor gemini-cli goose hermes mini-swe-agent opencode openhands
+otel-genai roo-code specstory swe-agent
 """.split()
 
 

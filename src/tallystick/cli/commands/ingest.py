@@ -50,16 +50,15 @@ def command(
     redact_emails: bool,
 ) -> None:
     """Ingest and report."""
+    if mapping and harness:
+        raise UsageError("--mapping and --harness: one of them; a mapping is a harness of its own")
+    if mapping and not paths:
+        raise UsageError("--mapping: name the files or folders that it is for")
     names = [adapter.name for adapter in adapters()]
     if harness is not None and harness not in names:
         raise UsageError(f"--harness {harness}: no such harness; there are {', '.join(names)}")
     narrowed = names if harness is None else [harness]
     wanted = list(paths) or [Path(each.path) for each in found_places(os.environ, home(), narrowed)]
-    if mapping and harness:
-        raise UsageError("--mapping and --harness: one of them; a mapping is a harness of its own")
-    if mapping and not paths:
-        raise UsageError("--mapping: name the files or folders that it is for")
-    wanted = list(paths) or session_folders(os.environ, home())
     if not wanted:
         whose = f"of {harness} " if harness else ""
         raise UsageError(f"no sessions {whose}were found on this machine; name a transcript or a folder of them")
@@ -73,12 +72,9 @@ def command(
             shown_before=Surfaced(asked.trail).before,
             progress=progress,
         )
-        report = ingest(asked.trail, wanted, tools, discovered=not paths)
         if mapping:
             tools = tools._replace(adapters=[mapped_adapter(mapping)])
-        if not tools.adapters:
-            raise UsageError(f"--harness {harness}: no such harness; there are {_names()}")
-        report = ingest(asked.trail, wanted, tools)
+        report = ingest(asked.trail, wanted, tools, discovered=not paths)
     asked.show(_document(report), lambda: _shown(report))
     if report.refused:
         for refused in report.refused:
