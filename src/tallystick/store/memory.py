@@ -272,6 +272,12 @@ class MemoryLog:
             if holds(said.words, sought.words) and is_within(here, sought):
                 yield here
 
+    def said_span(self, session: int, stop: int) -> tuple[int, int, int]:
+        """See ``protocol.Reading``."""
+        mine = [said.at for said in self._said.values() if said.session == session and said.n < stop]
+        times = [at for at in mine if at >= 0]
+        return len(mine), min(times, default=-1), max(times, default=-1)
+
     def said_places(self) -> Iterator[Place]:
         """See ``protocol.Reading``."""
         return (Place(place, *said[:3]) for place, said in self._said.items())

@@ -305,6 +305,11 @@ class Reading(Protocol):
         """
         ...
 
+    def said_span(self, session: int, stop: int) -> tuple[int, int, int]:
+        """(how many of the first ``stop`` events of a session are in the index, the time of the first, of the last);
+        microseconds UTC, -1 where none has a time."""
+        ...
+
     def said_places(self) -> Iterator[Place]:
         """Every event that is in the index of the archive, in any order."""
         ...

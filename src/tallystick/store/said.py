@@ -1,8 +1,4 @@
-"""The index of the archive: by which words an archived event is found, and in which order.
-
-An event is found by the stems of the words of its text and of its command, and by words of ours, which no text has: whose words
-they are, which tool, how it ended, of which session, and in whose memory. The index only finds. Whether a phrase, a path or a
-number stands in an event is read off the event's own text afterwards.
+"""The index of the archive: what is asked of it, the words of ours that it has beside those of the texts, and its order.
 
 Each event has a place, a whole number, and the newest is the one with the largest: the second in which it happened, or the
 first free one after that. So a search for the newest reads the index backwards until it has enough. What has no time, and what
@@ -11,20 +7,10 @@ finds no free second near its own, comes below all of them, in the order of arch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import blake2b
-from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
-
-from tallystick.log.canonical import entry_from_bytes
-from tallystick.model.evidence import Event, Status
-from tallystick.store.records import event_from_record, unpacked
-from tallystick.store.stems import stem
-from tallystick.store.words import words
-
-if TYPE_CHECKING:
-    from tallystick.store.protocol import Reading, Writing
+from typing import NamedTuple
 
 EARLIEST = 2**29
 """Places from here on are seconds since 1970: January 1987 is before any session."""
@@ -32,7 +18,8 @@ NEAR = 4096
 """So many seconds after its own an event may stand."""
 _LAST = 2**40
 _SECOND = 1_000_000
-_LONGEST, _BEGINNING = 64, 32
+LONGEST, BEGINNING = 64, 32
+"""Characters of a word, and of one that is longer than that those that are kept of it."""
 _ROLE, _TOOL, _STATUS, _CODE, _SESSION, _HOLDER = "\ue010", "\ue011", "\ue012", "\ue013", "\ue014", "\ue015"
 """Neither letters nor digits: in no word of a text."""
 
@@ -68,36 +55,6 @@ class Sought(NamedTuple):
     """The first that does not count."""
 
 
-def said_of(session: int, n: int, holder: str, event: Event) -> Said:
-    """What the ``n``-th event of a session is found by; ``holder`` is whose session it is."""
-    found = set(map(sought_word, words(searchable(event))))
-    found.update((role_word(event.origin), session_word(session)))
-    if holder:
-        found.add(holder_word(holder))
-    if event.tool:
-        found.add(tool_word(event.tool))
-    if event.status is not Status.NONE:
-        found.add(status_word(event.status))
-    if event.exit_code is not None:
-        found.add(code_word(event.exit_code))
-    return Said(session, n, -1 if event.at is None else event.at, frozenset(found))
-
-
-def searchable(event: Event) -> str:
-    """What of an event is searched: its text, and the command that it runs or is the result of."""
-    return event.text if not event.command or event.command in event.text else f"{event.text}\n{event.command}"
-
-
-def sought_word(word: str) -> str:
-    """A word of a text, as ``words.words`` gives it, as the index has it."""
-    return _short(stem(word))
-
-
-def beginning(word: str) -> str:
-    """Every word of the index that begins like this one."""
-    return f"{word[:_BEGINNING]}*"
-
-
 def role_word(origin: str) -> str:
     """What everything of one origin is found by."""
     return _own(_ROLE, origin)
@@ -129,42 +86,14 @@ def holder_word(holder: str) -> str:
 
 
 def _own(mark: str, value: str) -> str:
-    return mark + _short(value.encode("utf-8", "surrogatepass").hex())
+    return mark + shortened(value.encode("utf-8", "surrogatepass").hex())
 
 
-def _short(word: str) -> str:
+def shortened(word: str) -> str:
     """An index has no room for a word of any length: of a longer one its beginning, and a digest of it."""
-    if len(word) <= _LONGEST:
+    if len(word) <= LONGEST:
         return word
-    return word[:_BEGINNING] + blake2b(word.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def holder_of(rows: Reading, session: int) -> str:
-    """Id of the holder under which a session was introduced; empty where it was not."""
-    return next((entry_from_bytes(row.canon).holder for row in rows.entries(session, session + 1)), "")
-
-
-def index_anew(rows: Writing) -> None:
-    """Add all of an archive to an index that has nothing yet.
-
-    Raises:
-        CanonicalError, TrailUnreadable: an entry or event is damaged.
-    """
-    for _, said in groupby(archived(rows), itemgetter(0)):
-        rows.say(said)
-
-
-def archived(rows: Reading) -> Iterator[Said]:
-    """What every event that is in the archive is found by, in order of session, then number."""
-    block, data, session, holder = -1, b"", -1, ""
-    for row in rows.events():
-        if row.block < 0:
-            continue
-        if row.block != block:
-            block, data = row.block, unpacked(row.block, rows.block(row.block))
-        if row.session != session:
-            session, holder = row.session, holder_of(rows, row.session)
-        yield said_of(row.session, row.n, holder, event_from_record(data[row.offset : row.offset + row.length]))
+    return word[:BEGINNING] + blake2b(word.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def may_stand_at(place: int, at: int) -> bool:

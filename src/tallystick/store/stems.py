@@ -7,7 +7,6 @@ A word that is not made of the letters a–z alone is no natural word and stays 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 _PLAIN = re.compile(r"[a-z]{3,32}\Z")
 _SECOND = (
@@ -25,7 +24,6 @@ _FOURTH = (
 )  # fmt: skip
 
 
-@lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """The stem of a word as ``words.words`` makes them: lower case, without accents."""
     if not _PLAIN.match(word):

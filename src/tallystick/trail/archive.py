@@ -24,7 +24,7 @@ from tallystick.store.records import event_from_record as event_from_record
 from tallystick.store.records import record_bytes as record_bytes
 from tallystick.store.records import unpacked as unpacked
 from tallystick.store.records import unpacked_size as unpacked_size
-from tallystick.store.said import holder_of, said_of
+from tallystick.store.said_words import holder_of, said_of
 
 BLOCK_BYTES = 512 * 1024
 """Records are packed until a block is at least this large before compression; one record is never split."""
@@ -152,6 +152,14 @@ class ArchiveReader:
             self._block = row.block
         return self._data[row.offset : row.offset + row.length]
 
+    def read(self, row: ArchivedEvent) -> Event:
+        """What an archived event says; its ``uid`` is our id of it.
+
+        Raises:
+            TrailUnreadable: see ``record``.
+        """
+        return event_from_record(self.record(row))._replace(uid=row.event)
+
     def event(self, event: str) -> Event | None:
         """An archived event by id; None where it is not in the archive, or was erased."""
         row = self._rows.event(event)
@@ -207,6 +215,12 @@ def manifests(rows: Reading, session: int, as_of: int | None = None) -> list[byt
     observed = [touch.seq for touch in rows.touches(session) if touch.kind == EntryKind.OBSERVED]
     observed = [seq for seq in observed if as_of is None or seq <= as_of]
     return [part.body for seq in observed for part in rows.parts(seq) if part.name == "manifest"]
+
+
+def observed_by(rows: Reading, session: int, as_of: int) -> int:
+    """How many events of a session had been observed by a point; they are its first, since they are numbered as they come."""
+    counts = (manifest_digests(manifest) for manifest in manifests(rows, session, as_of))
+    return max((first + len(digests) for first, digests in counts), default=0)
 
 
 def commits(row: ArchivedEvent, record: bytes, digest: bytes) -> bool:

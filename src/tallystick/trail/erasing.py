@@ -16,7 +16,8 @@ from tallystick.beliefs import ALWAYS, ClaimRow, Effects, Name, Touch, VerdictRo
 from tallystick.log.canonical import entry_from_bytes
 from tallystick.model.entry import Entry, EntryKind, LogName
 from tallystick.store.protocol import ArchivedEvent, Reading, Writing
-from tallystick.store.said import Said, holder_of, said_of
+from tallystick.store.said import Said
+from tallystick.store.said_words import holder_of, said_of
 from tallystick.trail.appending import Appender, Trail
 from tallystick.trail.archive import ArchiveReader, event_from_record, is_erased, repacked, unpacked
 from tallystick.trail.erased import note_tombstones, note_unscrubbed

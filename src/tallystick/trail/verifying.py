@@ -27,7 +27,7 @@ from tallystick.log.merkle import EMPTY_ROOT
 from tallystick.model.entry import LogName
 from tallystick.store.outside import KnownHead, Outside, check_signature, key_name, origin
 from tallystick.store.protocol import VIEWS, Reading, Store
-from tallystick.store.said import holder_of, said_of
+from tallystick.store.said_words import holder_of, said_of
 from tallystick.trail.appending import Trail, exchanged
 from tallystick.trail.archive import ArchiveReader, commits, event_from_record, manifest_digests, unpacked_size
 from tallystick.trail.erased import has_tombstones

@@ -24,7 +24,7 @@ from tallystick.model.entry import Entry, EntryKind, Head, LogName
 from tallystick.store.folding import fold_into
 from tallystick.store.packing import Packed, packed
 from tallystick.store.protocol import ArchivedEvent, BlockRow, EntryRow, PartRow, Reading, Writing
-from tallystick.store.said import index_anew
+from tallystick.store.said_words import index_anew
 from tallystick.trail import Trail
 from tallystick.trail.appending import seal_log
 from tallystick.trail.archive import ArchiveReader, commits, digests_of, is_erased, manifests

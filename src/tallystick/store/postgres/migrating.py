@@ -12,7 +12,7 @@ from psycopg import errors
 from tallystick.errors import MachineError, TrailUnreadable, TrailUnwritable
 from tallystick.store.postgres.connection import SESSION_ROLE, Address, newer
 from tallystick.store.postgres.rows import NUMBERS
-from tallystick.store.said import index_anew
+from tallystick.store.said_words import index_anew
 from tallystick.store.statements import text
 
 HERE = os.path.dirname(__file__)

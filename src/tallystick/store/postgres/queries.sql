@@ -399,6 +399,10 @@ SELECT min(place), max(place) FROM tally.said_place WHERE log = %(log)s;
 -- name: said_place_of
 SELECT place FROM tally.said_place WHERE log = %(log)s AND session = %(session)s::bigint AND n = %(n)s::bigint;
 
+-- name: said_span
+SELECT count(*), coalesce(min(nullif(at, -1)), -1), coalesce(max(at), -1) FROM tally.said_place
+    WHERE log = %(log)s AND session = %(session)s::bigint AND n < %(stop)s::bigint;
+
 -- name: said_places
 SELECT place, session, n, at FROM tally.said_place WHERE log = %(log)s AND place > %(after)s::bigint ORDER BY place LIMIT %(run)s;
 

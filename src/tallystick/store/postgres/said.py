@@ -111,6 +111,11 @@ class SaidReading(Archive):
                 return []
         return sorted(found or (), reverse=True)
 
+    def said_span(self, session: int, stop: int) -> tuple[int, int, int]:
+        """See ``protocol.Reading``."""
+        count, began, ended = self._one("said_span", session=session, stop=stop) or (0, -1, -1)
+        return count, began, ended
+
     def said_places(self) -> Iterator[Place]:
         """See ``protocol.Reading``."""
         after = -1

@@ -8,7 +8,7 @@ import apsw
 
 from tallystick.store.folding import fold_anew
 from tallystick.store.packing import packed
-from tallystick.store.said import index_anew
+from tallystick.store.said_words import index_anew
 from tallystick.store.sqlite.log import SqliteLog
 from tallystick.store.sqlite.statements import migration
 

@@ -333,6 +333,10 @@ SELECT coalesce(max(place), 0) FROM said_place WHERE place < ?;
 -- session, n
 SELECT place FROM said_place WHERE session = ? AND n = ?;
 
+-- name: said_span
+-- session, stop
+SELECT count(*), coalesce(min(nullif(at, -1)), -1), coalesce(max(at), -1) FROM said_place WHERE session = ? AND n < ?;
+
 -- name: said_places
 SELECT place, session, n, at FROM said_place ORDER BY place;
 

@@ -38,6 +38,11 @@ class SaidReading:
                 if is_within(place, sought):
                     yield place
 
+    def said_span(self, session: int, stop: int) -> tuple[int, int, int]:
+        """See ``protocol.Reading``."""
+        count, began, ended = self._db.execute(_SQL["said_span"], (session, stop)).fetchone() or (0, -1, -1)
+        return count, began, ended
+
     def said_places(self) -> Iterator[Place]:
         """See ``protocol.Reading``."""
         return map(_place, self._db.execute(_SQL["said_places"]))
