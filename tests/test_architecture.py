@@ -17,19 +17,14 @@ ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "tallystick"
 IMPURE = {"apsw", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "time", "urllib"}
 SHARED = {
-    "store": {"epochs", "folding", "outside", "packing", "presence", "protocol", "statements", "words"},
+    "store": {
+        "epochs", "folding", "outside", "packing", "presence", "protocol", "records", "said", "said_words", "statements", "stems",
+        "vectors", "words",
+    },  # fmt: skip
     "transcripts": {
-        "protocol",
-        "sources",
-        "lines",
-        "databases",
-        "documents",
-        "exports",
-        "salvage",
-        "texts",
-        "turns",
+        "claude_code_speech", "databases", "documents", "exports", "lines", "protocol", "salvage", "sources", "texts", "turns",
         "view",
-    },
+    },  # fmt: skip
     "extractors": {"protocol"},
 }
 """Modules of an effects row that every implementation in it may import."""
