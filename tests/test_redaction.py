@@ -384,7 +384,8 @@ STAYS = [
 
 @pytest.mark.parametrize("text", STAYS, ids=lambda text: text[:32])
 def test_what_is_no_secret_stays(text: str) -> None:
-    """EVID.9: hashes, ids, integrity strings, variables, placeholders, code and configuration words are left as they are."""
+    """EVID.9, pitfall 55: hashes, ids, integrity strings, variables, placeholders, code and configuration words are left
+    as they are."""
     assert redact(text) == Redaction(text, {})
 
 

@@ -40,7 +40,8 @@ def _kinds_of_the_page() -> set[str]:
 
 
 def test_made_up_secrets_are_taken_out() -> None:
-    """EVID.9: of each kind nearly all are gone, counted under a name of theirs, and the text around them is untouched."""
+    """EVID.9, pitfall 56: of each kind nearly all are gone, counted under a name of theirs, and the text around them is
+    untouched."""
     verdicts = defaultdict(list)
     for text in TEXTS:
         verdicts[text.kind].append(judged(text))
@@ -124,7 +125,8 @@ def _archived(text: str) -> Event:
 
 @pytest.mark.parametrize("text", TEXTS[:: len(TEXTS) // 25], ids=lambda text: text.kind)
 def test_words_around_a_secret_still_verify(text: Positive) -> None:
-    """EVID.9, QUOTE.1: what was quoted from an archived event stands in it, the replacement inside the quote or beside it."""
+    """EVID.9, QUOTE.1, pitfall 56: what was quoted from an archived event stands in it, the replacement inside the quote
+    or beside it."""
     read = _archived(f"We decided to keep the cache warm.\n{text.text}\nThe build passed with 12 tests.")
     assert "[redacted:" in read.text
     at = read.text.index("[redacted:")
