@@ -33,24 +33,25 @@ def searched(corpus: Sequence[frozenset[str]], query: Sequence[str], as_of: int 
     def words_of(claims: Sequence[int]) -> dict[int, frozenset[str]]:
         return {n: said[n] for n in claims}
 
-    return dict(candidates([(word,) for word in query], last, newest, words_of, ranking.EACH).coverage)
+    found = candidates([(word,) for word in query], last, newest, words_of, ranking.EACH)
+    return {claim: found.coverage(claim) for claim in found.best}
 
 
 @given(coverages, st.data())
 def test_an_order_without_ties(coverage: dict[int, int], data: st.DataObject) -> None:
     """TIME.3: the order is total and depends on nothing but what is handed in, in whatever order that is."""
     trust = {claim: data.draw(standing) for claim in coverage}
-    order = score(coverage, trust)
+    order = score(coverage.__getitem__, trust)
     assert {each.claim for each in order} == set(coverage)
     assert order == sorted(order, key=lambda each: (-each.score, -each.claim))
-    assert score(dict(reversed(coverage.items())), dict(reversed(trust.items()))) == order
+    assert score(dict(reversed(coverage.items())).__getitem__, dict(reversed(trust.items()))) == order
 
 
 @given(coverages, st.data())
 def test_only_what_is_held_is_scored(coverage: dict[int, int], data: st.DataObject) -> None:
     """TIME.4: what was opened and is not held is never an item, and changes the score of none."""
     held = {claim for claim in coverage if data.draw(st.booleans())}
-    order = score(coverage, dict.fromkeys(held, ("inferred", "none")))
+    order = score(coverage.__getitem__, dict.fromkeys(held, ("inferred", "none")))
     assert {each.claim: each.score for each in order} == {claim: coverage[claim] for claim in held}
 
 
@@ -96,13 +97,13 @@ def test_rare_words_weigh_more() -> None:
 def test_trust_decides_between_equals() -> None:
     """CARRY.4: among equals a verbatim claim stands above an inferred one, a contradicted one last; the newer breaks ties."""
     trust = {1: ("inferred", "none"), 2: ("verbatim", "none"), 3: ("verbatim", "contradicted"), 4: ("inferred", "none")}
-    assert [each.claim for each in score(dict.fromkeys(trust, 500_000), trust)] == [2, 4, 1, 3]
+    assert [each.claim for each in score(dict.fromkeys(trust, 500_000).__getitem__, trust)] == [2, 4, 1, 3]
 
 
 @pytest.mark.parametrize("verdict", [("", ""), ("verbatim", "proven"), ("quoted", "none")])
 def test_a_verdict_of_a_newer_version(verdict: tuple[str, str]) -> None:
     """TRAIL.9: a verdict that this version does not know counts for nothing and stops nothing."""
-    assert [each.claim for each in score({1: 500_000}, {1: verdict})] == [1]
+    assert [each.claim for each in score({1: 500_000}.__getitem__, {1: verdict})] == [1]
 
 
 @given(st.text())

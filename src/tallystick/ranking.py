@@ -9,8 +9,10 @@ Scores are whole millionths.
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from tallystick.language.telling import STOP_WORDS, plain_words
@@ -52,8 +54,10 @@ def query_tokens(query: str) -> list[tuple[str, ...]]:
 class Candidates(NamedTuple):
     """What a search found before it is known which of it is held."""
 
-    coverage: Mapping[int, int]
-    """Claim → how much of the query it holds, in millionths; best first, the newer one first where they are equal."""
+    best: Sequence[int]
+    """Claims, best first: those that hold most of the query, the newer one first where they hold as much."""
+    coverage: Callable[[int], int]
+    """How much of the query one of them holds, in millionths."""
     whole: bool
     """Whether every claim that holds a word of the query is among them: no word was looked for in the newest ones alone."""
 
@@ -88,8 +92,8 @@ def candidates(
     forms = {index: found[index][0] for index in common}
     for claim, bits in _settled_common(holds, common, weighed, forms, words_of).items():
         holds[claim] |= bits
-    best = _best_first(holds.items(), weighed)
-    return Candidates({claim: weighed[holds[claim]] * 1_000_000 // total for claim in best}, not common)
+    best = list(_best_first(holds.items(), weighed))
+    return Candidates(best, lambda claim: weighed[holds[claim]] * 1_000_000 // total, not common)
 
 
 class _Weighed(dict[int, int]):
@@ -104,7 +108,7 @@ class _Weighed(dict[int, int]):
         return self[bits]
 
 
-def _best_first(claims: Iterable[tuple[int, int]], weighed: _Weighed) -> list[int]:
+def _best_first(claims: Iterable[tuple[int, int]], weighed: _Weighed) -> Iterator[int]:
     """Claims, each with the bits it is judged by, by their weight; the newer one first where they are equal."""
     alike: defaultdict[int, list[int]] = defaultdict(list)
     for claim, bits in claims:
@@ -112,7 +116,8 @@ def _best_first(claims: Iterable[tuple[int, int]], weighed: _Weighed) -> list[in
     equal: defaultdict[int, list[int]] = defaultdict(list)
     for bits, held in alike.items():
         equal[weighed[bits]] += held
-    return [claim for weight in sorted(equal, reverse=True) for claim in sorted(equal[weight], reverse=True)]
+    for weight in sorted(equal, reverse=True):
+        yield from sorted(equal[weight], reverse=True)
 
 
 def _weight(claims: Sequence[int], as_of: int, each: int) -> int:
@@ -140,35 +145,29 @@ def _settled_common(
 
     ``common`` is word → the oldest claim that was looked at for it; of every newer claim it is known whether it holds it.
     """
-    unsure: dict[int, int] = {}
-    newest = max(common.values(), default=0)
-    for claim, bits in holds.items():
-        if claim >= newest:
-            continue
-        missing = 0
-        for index, oldest in common.items():
-            if claim < oldest and not bits >> index & 1:
-                missing |= 1 << index
-        if missing:
-            unsure[claim] = missing
-    at_best = [(claim, holds[claim] | missing) for claim, missing in unsure.items()]
+    oldest = sorted(common.values())
+    # A claim that is older than the oldest that was looked at for a word is unsure of it.
+    unsure_from = [sum(1 << index for index, last in common.items() if last > before) for before in (-1, *oldest)]
+    unsure = {
+        claim: missing for claim, bits in holds.items() if (missing := unsure_from[bisect(oldest, claim)] & ~bits)
+    }
+    at_best = ((claim, holds[claim] | missing) for claim, missing in unsure.items())
     settled: dict[int, int] = {}
-    for claim, words in words_of(_best_first(at_best, weighed)[:CHECKED]).items():
+    for claim, words in words_of(list(islice(_best_first(at_best, weighed), CHECKED))).items():
         settled[claim] = sum(
             1 << index for index in common if unsure[claim] >> index & 1 and not words.isdisjoint(forms[index])
         )
     return settled
 
 
-def score(coverage: Mapping[int, int], trust: Mapping[int, tuple[str, str]]) -> list[Scored]:
+def score(coverage: Callable[[int], int], trust: Mapping[int, tuple[str, str]]) -> list[Scored]:
     """Order claims by how much of the query they hold and how far they are to be trusted, best first; then the newer first.
 
     ``trust`` is the (derivation, outcome) of those that are held at the point, which alone are scored.
     """
     scored = [
-        Scored(claim, coverage[claim] + _TRUST.get(derivation, 0) + _OUTCOME.get(outcome, 0))
+        Scored(claim, coverage(claim) + _TRUST.get(derivation, 0) + _OUTCOME.get(outcome, 0))
         for claim, (derivation, outcome) in trust.items()
-        if claim in coverage
     ]
     return sorted(scored, key=lambda each: (-each.score, -each.claim))
 

@@ -128,7 +128,7 @@ def _pool(rows: Reading, query: str, selection: Selection) -> Pool:
             lambda claims: {claim: frozenset(words(text)) for claim, text in rows.texts(claims).items()},
             each,
         )
-        waiting = [claim for claim in found.coverage if claim not in looked_up]
+        waiting = [claim for claim in found.best if claim not in looked_up]
         while waiting and len(trust) < POOL:
             now, waiting = waiting[:LOOKED_UP], waiting[LOOKED_UP:]
             looked_up.update(now)
