@@ -33,6 +33,7 @@ from tallystick.store.protocol import (
     SourceRow,
     selects,
 )
+from tallystick.store.said import EARLIEST, Place, Places, Said, Sought, holds, is_within
 from tallystick.store.words import words
 
 
@@ -52,6 +53,8 @@ class MemoryLog:
         self._event_by_id: dict[str, ArchivedEvent] = {}
         self._blocks: dict[int, BlockRow] = {}
         self._sources: dict[str, SourceRow] = {}
+        self._said: dict[int, Said] = {}
+        """Place → event of the index of the archive."""
 
     def head(self) -> Head:
         """See ``protocol.Reading``."""
@@ -262,6 +265,21 @@ class MemoryLog:
                 uses[row.block, row.session] += row.length
         return iter([(*place, length) for place, length in sorted(uses.items())])
 
+    def said(self, sought: Sought) -> Iterator[Place]:
+        """See ``protocol.Reading``."""
+        for place, said in sorted(self._said.items(), reverse=True):
+            here = Place(place, *said[:3])
+            if holds(said.words, sought.words) and is_within(here, sought):
+                yield here
+
+    def said_places(self) -> Iterator[Place]:
+        """See ``protocol.Reading``."""
+        return (Place(place, *said[:3]) for place, said in self._said.items())
+
+    def said_words(self) -> Iterator[tuple[str, int, int]]:
+        """See ``protocol.Reading``."""
+        return ((word, said.session, said.n) for said in self._said.values() for word in said.words)
+
     def source(self, path: str) -> SourceRow | None:
         """See ``protocol.Reading``."""
         return self._sources.get(path)
@@ -310,6 +328,16 @@ class MemoryLog:
         for row in events:
             self._events[row.session, row.n] = row
             self._event_by_id.setdefault(row.event, row)
+
+    def say(self, said: Iterable[Said]) -> None:
+        """See ``protocol.Writing``."""
+        untimed = max((place for place in self._said if place < EARLIEST), default=0)
+        self._said.update(Places(self._said.__contains__, lambda: untimed).given(said))
+
+    def unsay(self, said: Iterable[Said]) -> None:
+        """See ``protocol.Writing``."""
+        gone = {each[:2] for each in said}
+        self._said = {place: each for place, each in self._said.items() if each[:2] not in gone}
 
     def erase(self, parts: Mapping[int, Collection[str]], texts: Iterable[tuple[int, str]]) -> None:
         """See ``protocol.Writing``."""

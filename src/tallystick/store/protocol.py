@@ -19,6 +19,7 @@ from tallystick.model.claim import Standing
 from tallystick.model.entry import Head, LogName, Part
 from tallystick.model.temporal import START_OF_TIME, Interval
 from tallystick.store.packing import Packed
+from tallystick.store.said import Place, Said, Sought
 
 VIEWS = ("claim", "version", "verdict", "touch", "link", "name", "epoch")
 """The views that ``rows`` dumps and ``verify`` compares."""
@@ -297,6 +298,21 @@ class Reading(Protocol):
         """(block, session, bytes) that the records of a session's events take in a block, in order of block, then session."""
         ...
 
+    def said(self, sought: Sought) -> Iterator[Place]:
+        """The archived events that hold what is looked for, newest first; read as they are asked for, where they can be.
+
+        Ends with the reading.
+        """
+        ...
+
+    def said_places(self) -> Iterator[Place]:
+        """Every event that is in the index of the archive, in any order."""
+        ...
+
+    def said_words(self) -> Iterator[tuple[str, int, int]]:
+        """(word, session, n) of every word of every event in the index of the archive, in any order."""
+        ...
+
     def source(self, path: str) -> SourceRow | None:
         """What ingest noted of a file."""
         ...
@@ -338,6 +354,14 @@ class Writing(Reading, Protocol):
 
     def archive(self, blocks: Iterable[BlockRow], events: Iterable[ArchivedEvent]) -> None:
         """Add events to the archive."""
+        ...
+
+    def say(self, said: Iterable[Said]) -> None:
+        """Add archived events of one session, none of which is there, to the index of the archive."""
+        ...
+
+    def unsay(self, said: Iterable[Said]) -> None:
+        """Take events, with the words that they were added with, out of the index of the archive."""
         ...
 
     def next_block(self) -> int:
