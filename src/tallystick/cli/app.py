@@ -18,6 +18,7 @@ COMMANDS = {
     "ingest": "Read transcripts, certify what they say, and append it.",
     "brief": "Print the briefing for the next session.",
     "recall": "Search what is believed; the question is logged.",
+    "embed": "Give claims vectors, to be found by meaning too.",
     "cite": "Keep which claims an answer used.",
     "answers": "List answers, and what became of what they cited.",
     "context": "Print the exact bytes that an answer was given.",
