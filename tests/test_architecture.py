@@ -18,11 +18,31 @@ SRC = ROOT / "src" / "tallystick"
 IMPURE = {"apsw", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "time", "urllib"}
 SHARED = {
     "store": {
-        "epochs", "folding", "outside", "packing", "presence", "protocol", "records", "said", "said_words", "statements", "stems",
-        "vectors", "words",
+        "epochs",
+        "folding",
+        "outside",
+        "packing",
+        "presence",
+        "protocol",
+        "records",
+        "said",
+        "said_words",
+        "statements",
+        "stems",
+        "vectors",
+        "words",
     },  # fmt: skip
     "transcripts": {
-        "claude_code_speech", "databases", "documents", "exports", "lines", "protocol", "salvage", "sources", "texts", "turns",
+        "claude_code_speech",
+        "databases",
+        "documents",
+        "exports",
+        "lines",
+        "protocol",
+        "salvage",
+        "sources",
+        "texts",
+        "turns",
         "view",
     },  # fmt: skip
     "extractors": {"protocol"},

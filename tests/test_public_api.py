@@ -48,7 +48,21 @@ COMMANDS_TODAY = (
     "ingest brief recall search sessions show cite answers context remember quote outcome why replay diff revise retract undo register join"
     " forget verify checkpoint prove verify-bundle export import doctor demo"
 )
-TAKES_AS_OF = {"answers", "brief", "context", "outcome", "prove", "quote", "recall", "register", "replay", "search", "sessions", "show", "why"}
+TAKES_AS_OF = {
+    "answers",
+    "brief",
+    "context",
+    "outcome",
+    "prove",
+    "quote",
+    "recall",
+    "register",
+    "replay",
+    "search",
+    "sessions",
+    "show",
+    "why",
+}
 
 
 @pytest.mark.parametrize("module", sorted(NAMES))

@@ -18,6 +18,7 @@ from tallystick.trail.appending import Trail
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tallystick.embedders.protocol import Embedder
     from tallystick.store.protocol import Store
     from tallystick.transcripts.protocol import Adapter
     from tallystick.workflows.demo import Stage
@@ -160,6 +161,30 @@ def ingest_tools(
         redact_emails=redact_emails,
         progress=progress,
     )
+
+
+def embedder(environ: Mapping[str, str]) -> Embedder | None:
+    """What gives texts their vectors: ``$TALLY_EMBEDDER``, which is ``off`` (or empty), ``minilm``, or the URL of an endpoint
+    that speaks OpenAI's protocol, with ``$TALLY_EMBEDDER_MODEL`` and ``$TALLY_EMBEDDER_KEY``. None where it is off.
+
+    Raises:
+        UsageError: it is set to something else, or the endpoint's model is not named.
+    """
+    wanted = environ.get("TALLY_EMBEDDER", "")
+    if wanted in ("", "off"):
+        return None
+    if wanted == "minilm":
+        from tallystick.embedders.minilm import MiniLm
+
+        return MiniLm()
+    if not wanted.startswith(("http://", "https://")):
+        raise UsageError(f"TALLY_EMBEDDER={wanted[:40]}: expected off, minilm, or the URL of an endpoint")
+    model = environ.get("TALLY_EMBEDDER_MODEL", "")
+    if not model:
+        raise UsageError("TALLY_EMBEDDER is the URL of an endpoint; name its model in TALLY_EMBEDDER_MODEL")
+    from tallystick.embedders.endpoint import Endpoint
+
+    return Endpoint(wanted, model, environ.get("TALLY_EMBEDDER_KEY", ""))
 
 
 def demo_stage(environ: Mapping[str, str]) -> Stage:

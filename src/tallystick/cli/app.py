@@ -21,6 +21,7 @@ COMMANDS = {
     "search": "Search everything that was said, shown and printed by tools.",
     "sessions": "List sessions.",
     "show": "Show what the events of a session say.",
+    "embed": "Give claims vectors, to be found by meaning too.",
     "cite": "Keep which claims an answer used.",
     "answers": "List answers, and what became of what they cited.",
     "context": "Print the exact bytes that an answer was given.",

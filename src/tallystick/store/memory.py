@@ -34,6 +34,7 @@ from tallystick.store.protocol import (
     selects,
 )
 from tallystick.store.said import EARLIEST, Place, Places, Said, Sought, holds, is_within
+from tallystick.store.vectors import Vector
 from tallystick.store.words import words
 
 
@@ -48,6 +49,7 @@ class MemoryLog:
         self._meta: dict[str, str] = {}
         self._views = Views()
         self._texts: dict[int, frozenset[str]] = {}
+        self._vectors: dict[tuple[str, int], bytes] = {}
         self._same: dict[bytes, int] = {}
         self._events: dict[tuple[int, int], ArchivedEvent] = {}
         self._event_by_id: dict[str, ArchivedEvent] = {}
@@ -345,6 +347,20 @@ class MemoryLog:
         gone = {each[:2] for each in said}
         self._said = {place: each for place, each in self._said.items() if each[:2] not in gone}
 
+    def vectors(self, model: str, as_of: int, holders: Collection[str] | None, limit: int) -> list[Vector]:
+        """See ``vectors.VectorReading``."""
+        rows = sorted(self._views.claims.values(), reverse=True)
+        mine = [row.claim for row in rows if row.claim <= as_of and (holders is None or row.holder in holders)]
+        return [(claim, self._vectors.get((model, claim), b"")) for claim in mine[:limit]]
+
+    def vector_claims(self) -> Iterator[int]:
+        """See ``vectors.VectorReading``."""
+        return (claim for _, claim in sorted(self._vectors))
+
+    def place(self, model: str, vectors: Iterable[Vector]) -> None:
+        """See ``vectors.VectorWriting``."""
+        self._vectors.update({(model, claim): vector for claim, vector in vectors})
+
     def erase(self, parts: Mapping[int, Collection[str]], texts: Iterable[tuple[int, str]]) -> None:
         """See ``protocol.Writing``."""
         for seq, names in parts.items():
@@ -352,6 +368,7 @@ class MemoryLog:
                 self._parts.pop((seq, name), None)
         for claim, _ in texts:
             self._texts.pop(claim, None)
+            self._vectors = {key: vector for key, vector in self._vectors.items() if key[1] != claim}
 
     def refold(self, claims: Collection[int], effects: Effects) -> None:
         """See ``protocol.Writing``."""

@@ -20,6 +20,7 @@ from tallystick.model.entry import Head, LogName, Part
 from tallystick.model.temporal import START_OF_TIME, Interval
 from tallystick.store.packing import Packed
 from tallystick.store.said import Place, Said, Sought
+from tallystick.store.vectors import VectorReading, VectorWriting
 
 VIEWS = ("claim", "version", "verdict", "touch", "link", "name", "epoch")
 """The views that ``rows`` dumps and ``verify`` compares."""
@@ -140,7 +141,7 @@ class SourceRow(NamedTuple):
     """The reader's open calls, as JSON."""
 
 
-class Reading(Protocol):
+class Reading(VectorReading, Protocol):
     """Questions to one log as of a moment."""
 
     def head(self) -> Head:
@@ -331,7 +332,7 @@ class Reading(Protocol):
         ...
 
 
-class Writing(Reading, Protocol):
+class Writing(Reading, VectorWriting, Protocol):
     """One write to one log, which no other write to it overlaps. The clock is read after it has begun."""
 
     def append(

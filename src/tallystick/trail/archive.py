@@ -7,7 +7,6 @@ pack records for compression are storage and mean nothing.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256

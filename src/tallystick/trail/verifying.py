@@ -156,6 +156,7 @@ class Whole:
         self.finishes(self.epochs, "epochs")
         self.finishes(self.archive, "archive")
         self.finishes(self.blocks, "blocks")
+        self.finishes(self.vectors, "vectors")
 
     def _apart(self, store: Store, progress: Callable[[int], None]) -> Walk | None:
         """What several processes make of a long log: None where they find anything, or cannot be had."""
@@ -340,6 +341,12 @@ class Whole:
                 continue
             found.update({n: (seq, digest) for n, digest in enumerate(digests, first)})
         return found
+
+    def vectors(self) -> None:
+        """No vector of a text that was erased: it would tell what that spoke of. What the others say is no evidence."""
+        for claim in self.rows.vector_claims():
+            if claim >= self.walk.size or "text" in self.walk.erased.get(claim, ()):
+                self.walk.found(claim, "there is a vector of a text that is not there")
 
     def root_at(self, size: int) -> bytes | None:
         """Root of the first ``size`` entries, which was asked for beforehand; None where there are fewer."""

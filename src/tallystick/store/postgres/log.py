@@ -232,6 +232,7 @@ class PostgresLog(PostgresReading):
                 self._ask("erase", seq=seq, data=left)
         said = list(texts)
         self._know(Closing(claim, -1) for claim, _ in said)
+        self._ask("erase_vectors", claims=[claim for claim, _ in said])
         for claim, text in said:
             row = self._opened[claim]
             self._unfile(claim, row.holder, search.words_of(text, kept(row.kind)))

@@ -492,3 +492,22 @@ SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension AS e JOIN pg_catalog.
 -- name: indexes
 SELECT c.oid::regclass::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     JOIN pg_catalog.pg_am AS a ON a.oid = c.relam WHERE n.nspname = 'tally' AND c.relkind = 'i' AND a.amname = 'btree' ORDER BY 1;
+
+-- name: vectors
+-- Of the claims of some holders, or of all of them, newest first.
+SELECT v.claim, coalesce(x.data, ''::bytea) FROM tally.version AS v
+    LEFT JOIN tally.vector AS x ON x.log = v.log AND x.claim = v.claim AND x.model = %(model)s
+    WHERE v.log = %(log)s AND v.claim = v.tx_from AND v.claim <= %(as_of)s::bigint
+        AND v.holder = ANY (%(holders)s::integer[])
+    ORDER BY v.claim DESC LIMIT %(limit)s;
+
+-- name: vector_claims
+SELECT DISTINCT claim FROM tally.vector WHERE log = %(log)s;
+
+-- name: place_vectors
+INSERT INTO tally.vector (trail, log, model, claim, data)
+    SELECT %(trail)s, %(log)s, %(model)s, * FROM unnest(%(a)b::bigint[], %(b)b::bytea[])
+    ON CONFLICT (trail, log, claim, model) DO UPDATE SET data = excluded.data;
+
+-- name: erase_vectors
+DELETE FROM tally.vector WHERE log = %(log)s AND claim = ANY (%(claims)s::bigint[]);

@@ -26,6 +26,7 @@ from tallystick.store.postgres.rows import (
     valid_told,
 )
 from tallystick.store.postgres.said import SaidReading
+from tallystick.store.postgres.vectors import PostgresVectors
 from tallystick.store.protocol import (
     Belief,
     EntryRow,
@@ -52,7 +53,7 @@ _SPARSE = 4
 NOWHERE: Where = (0, b"", START_OF_TIME, 0)
 
 
-class PostgresReading(SaidReading):
+class PostgresReading(SaidReading, PostgresVectors):
     """Implements ``protocol.Reading``.
 
     Raises, in every method, ``psycopg.Error``, which the store translates.

@@ -174,9 +174,9 @@ class SqliteLog(SaidWriting, SqliteReading):
 
     def erase(self, parts: Mapping[int, Collection[str]], texts: Iterable[tuple[int, str]]) -> None:
         """See ``protocol.Writing``."""
-        self._settled.executemany(
-            _SQL["erase_words"], [(claim, self._indexed(claim, text, {})) for claim, text in texts]
-        )
+        gone = [(claim, self._indexed(claim, text, {})) for claim, text in texts]
+        self._settled.executemany(_SQL["erase_words"], gone)
+        self._settled.executemany(_SQL["erase_vectors"], [(claim,) for claim, _ in gone])
         with self._unguarded():
             for seq, names in parts.items():
                 row = self._settled.execute(_SQL["parts"], (seq,)).fetchone()

@@ -255,6 +255,20 @@ SELECT valid FROM version AS v WHERE valid IS NOT NULL AND tx_from <= ? AND tx_t
 -- as_of
 SELECT coalesce(sum((SELECT held FROM held WHERE holder = h.n AND seq <= ? ORDER BY seq DESC LIMIT 1)), 0) FROM holder AS h;
 
+-- name: vectors
+-- model, as_of; what narrows it further is added by the caller, and the order
+SELECT v.claim, coalesce(x.data, x'') FROM version AS v LEFT JOIN vector AS x ON x.claim = v.claim AND x.model = ?
+WHERE v.claim = v.tx_from AND v.claim <= ?;
+
+-- name: vector_claims
+SELECT DISTINCT claim FROM vector;
+
+-- name: place_vector
+INSERT OR REPLACE INTO vector (model, claim, data) VALUES (?, ?, ?);
+
+-- name: erase_vectors
+DELETE FROM vector WHERE claim = ?;
+
 -- name: file
 INSERT INTO same (key, claim) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET claim = excluded.claim;
 

@@ -192,3 +192,11 @@ CREATE UNIQUE INDEX said_place_by_event ON said_place (session, n);
 CREATE VIRTUAL TABLE said USING fts5 (
     text, content = '', tokenize = 'ascii', detail = 'none', columnsize = 0
 );
+
+-- Vectors of claims' texts, by the model that made them, one signed byte a dimension. No evidence: `tally embed` makes them anew.
+CREATE TABLE vector (
+    claim INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    data  BLOB NOT NULL,
+    PRIMARY KEY (claim, model)
+) WITHOUT ROWID, STRICT;
