@@ -17,34 +17,12 @@ ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "tallystick"
 IMPURE = {"apsw", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "time", "urllib"}
 SHARED = {
-    "store": {
-        "epochs",
-        "folding",
-        "outside",
-        "packing",
-        "presence",
-        "protocol",
-        "records",
-        "said",
-        "said_words",
-        "statements",
-        "stems",
-        "vectors",
-        "words",
-    },  # fmt: skip
-    "transcripts": {
-        "claude_code_speech",
-        "databases",
-        "documents",
-        "exports",
-        "lines",
-        "protocol",
-        "salvage",
-        "sources",
-        "texts",
-        "turns",
-        "view",
-    },  # fmt: skip
+    "store": set(
+        "epochs folding outside packing presence protocol records said said_words statements stems vectors words".split()
+    ),
+    "transcripts": set(
+        "claude_code_speech databases documents exports lines protocol salvage sources texts turns view".split()
+    ),
     "extractors": {"protocol"},
 }
 """Modules of an effects row that every implementation in it may import."""
