@@ -81,8 +81,9 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.copilot_cli import COPILOT_CLI
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
+    from tallystick.transcripts.vscode_chat import VSCODE_CHAT
 
-    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, AMP, COPILOT_CLI, CLINE, ROO_CODE
+    return CLAUDE_CODE, CODEX, GEMINI_CLI, MINI_SWE_AGENT, AMP, COPILOT_CLI, CLINE, ROO_CODE, VSCODE_CHAT
 
 
 def ingest_tools(

@@ -21,6 +21,7 @@ from tallystick.transcripts.lines import records
 from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
 from tallystick.transcripts.protocol import Adapter, Gatherer, RawRecord
 from tallystick.transcripts.view import DiskView
+from tallystick.transcripts.vscode_chat import VSCODE_CHAT
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 MADE = Path(__file__).resolve().parent / "made"
@@ -28,7 +29,8 @@ MADE = Path(__file__).resolve().parent / "made"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
 ADAPTERS: dict[str, Adapter] = {
-    adapter.name: adapter for adapter in (AMP, CLINE, CODEX, COPILOT_CLI, GEMINI_CLI, MINI_SWE_AGENT, ROO_CODE)
+    adapter.name: adapter
+    for adapter in (AMP, CLINE, CODEX, COPILOT_CLI, GEMINI_CLI, MINI_SWE_AGENT, ROO_CODE, VSCODE_CHAT)
 }
 
 
