@@ -27,6 +27,8 @@ from tallystick.language.telling import telling_words
 from tallystick.log.checkpoint import parse
 from tallystick.log.proof import FIRST_LINE, parse_proof
 from tallystick.redaction import redact
+from tallystick.transcripts import cline_records
+from tallystick.transcripts.texts import path_of_uri
 from tallystick.verifiers import outputs
 from tallystick.verifiers.commands import actions
 from tallystick.verifiers.departure import departure, governing_negation
@@ -98,6 +100,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "parse_checkpoint": _or_refused(parse),
     "proposed": _of_statements(rules_accepted.proposed),
     "offer_of": _of_statements(rules_choice.offer_of),
+    "tags of a harness": cline_records.pieces,
+    "what an answer says and calls": cline_records.spoken,
+    "what a result announces": cline_records.header,
+    "how a command ended": lambda text: cline_records.ending("execute_command", text, failed=False),
+    "path_of_uri": lambda text: path_of_uri(f"file://{text}"),
 }
 
 FRAGMENTS = (

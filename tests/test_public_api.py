@@ -45,8 +45,8 @@ NAMES = {
     "tallystick.testing.store_contract": "StoreContract",
 }
 COMMANDS_TODAY = (
-    "ingest brief recall embed search sessions show cite answers context remember quote outcome why replay diff revise retract undo"
-    " register join forget verify checkpoint prove verify-bundle export import doctor demo"
+    "ingest brief recall embed search sessions show cite answers context remember quote outcome why replay diff revise retract"
+    " undo register join forget verify checkpoint prove verify-bundle export import doctor demo"
 )
 TAKES_AS_OF = {
     "answers",

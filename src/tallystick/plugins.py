@@ -94,6 +94,7 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.otel_genai import OTEL_GENAI
     from tallystick.transcripts.specstory import SPECSTORY
     from tallystick.transcripts.swe_agent import SWE_AGENT
+    from tallystick.transcripts.vscode_chat import VSCODE_CHAT
 
     return (
         CLAUDE_CODE,
@@ -116,22 +117,8 @@ def adapters() -> tuple[Adapter, ...]:
         ROO_CODE,
         SPECSTORY,
         SWE_AGENT,
+        VSCODE_CHAT,
     )
-
-
-def mapped_adapter(mapping: Path) -> Adapter:
-    """The adapter that a mapping file describes.
-
-    Raises:
-        UsageError: the file cannot be read, or is no mapping.
-    """
-    from tallystick.transcripts.generic_jsonl import adapter_by, mapping_of
-
-    try:
-        data = mapping.read_bytes()
-    except OSError as error:
-        raise UsageError(f"--mapping {mapping}: {error.strerror}") from None
-    return adapter_by(mapping_of(data, str(mapping), [each.name for each in adapters()]))
 
 
 def ingest_tools(

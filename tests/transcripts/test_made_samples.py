@@ -13,6 +13,7 @@ from tests.transcripts.databases import database_of
 from tests.transcripts.golden import CORPORA, MADE
 
 KEPT = [*sorted(CORPORA.glob("*/SOURCES.json")), *sorted(MADE.glob("*/SOURCES.json"))]
+SHARED = Path(__file__).resolve().parents[2] / "../shared/data/transcripts"
 HEAD_BYTES = 64 * 1024
 
 
@@ -47,3 +48,17 @@ def test_made_samples_say_so(source: Path) -> None:
             path.read_bytes() for path in files(source) if path.is_relative_to(source.parent / each["file"])
         )
         assert (each["sha256"], each["size"]) == (hashlib.sha256(data).hexdigest(), len(data)), each["file"]
+
+
+@pytest.mark.shared_data
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not beside the repository")
+def test_no_real_session_is_taken_for_one_of_these() -> None:
+    """EVID.12: no file of the real sessions is recognised by an adapter of which there is no real session (pitfall 11)."""
+    ours = [adapter for adapter in adapters() if (MADE / adapter.name).is_dir()]
+    files = [path for path in SHARED.rglob("*") if path.is_file()]
+    assert len(files) > 270
+    assert len(ours) >= 5
+    for path in files:
+        with path.open("rb") as stream:
+            head = stream.read(HEAD_BYTES)
+        assert [adapter.name for adapter in ours if adapter.recognises(head, path.name)] == [], path
