@@ -94,7 +94,15 @@ def test_exit_codes_of_errors() -> None:
 
 def test_the_adapters() -> None:
     """Adapters are known by these names, which stand in every trail that they have fed."""
-    assert [adapter.name for adapter in adapters()] == ["claude-code", "codex", "gemini-cli", "mini-swe-agent"]
+    assert [adapter.name for adapter in adapters()] == [
+        "claude-code",
+        "codex",
+        "gemini-cli",
+        "mini-swe-agent",
+        "swe-agent",
+        "atif",
+        "openhands",
+    ]
 
 
 @pytest.mark.parametrize(
