@@ -123,6 +123,9 @@ def test_the_adapters() -> None:
         "opencode",
         "goose",
         "hermes",
+        "swe-agent",
+        "atif",
+        "openhands",
     ]
 
 

@@ -106,7 +106,7 @@ class SessionFacts(NamedTuple):
     version: str = ""
     title: str = ""
     parent: str = ""
-    """Native id of the session this one was resumed, forked or spawned from."""
+    """Native id of the session this one was resumed, forked or spawned from; of a second telling, that of the first."""
     has_results: bool = True
     """False for harnesses whose transcripts carry no tool results (OUTCOME.5)."""
 
