@@ -18,9 +18,19 @@ SRC = ROOT / "src" / "tallystick"
 IMPURE = {"apsw", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "time", "urllib"}
 SHARED = {
     "store": {
-        "epochs", "folding", "outside", "packing", "presence", "protocol", "records", "said", "said_words", "statements", "stems",
+        "epochs",
+        "folding",
+        "outside",
+        "packing",
+        "presence",
+        "protocol",
+        "records",
+        "said",
+        "said_words",
+        "statements",
+        "stems",
         "words",
-    },  # fmt: skip
+    },
     "transcripts": {"protocol", "sources", "lines", "documents", "texts", "view"},
     "extractors": {"protocol"},
 }

@@ -45,10 +45,24 @@ NAMES = {
     "tallystick.testing.store_contract": "StoreContract",
 }
 COMMANDS_TODAY = (
-    "ingest brief recall search sessions show cite answers context remember quote outcome why replay diff revise retract undo register join"
-    " forget verify checkpoint prove verify-bundle export import doctor demo"
+    "ingest brief recall search sessions show cite answers context remember quote outcome why replay diff revise retract undo"
+    " register join forget verify checkpoint prove verify-bundle export import doctor demo"
 )
-TAKES_AS_OF = {"answers", "brief", "context", "outcome", "prove", "quote", "recall", "register", "replay", "search", "sessions", "show", "why"}
+TAKES_AS_OF = {
+    "answers",
+    "brief",
+    "context",
+    "outcome",
+    "prove",
+    "quote",
+    "recall",
+    "register",
+    "replay",
+    "search",
+    "sessions",
+    "show",
+    "why",
+}
 
 
 @pytest.mark.parametrize("module", sorted(NAMES))
