@@ -38,6 +38,8 @@ from tallystick.verifiers.outcome_claims import outcome_claims
 from tallystick.verifiers.settling import settle
 from tallystick.verifiers.shell import simple_commands
 from tallystick.verifiers.superseding import frame
+from tallystick.workflows.queries import read_query
+from tallystick.workflows.search import excerpt
 from tests.growth import assert_linear, repeated
 
 
@@ -68,6 +70,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "telling_words": telling_words,
     "anchors": anchors,
     "redact": redact,
+    "read_query": lambda text: read_query(text).places(text),
+    "excerpt": lambda text: excerpt(text, [(len(text) // 3, len(text) // 2)]),
     "actions": actions,
     "simple_commands": simple_commands,
     "settle": settle,

@@ -25,6 +25,21 @@ SHARED = {
     ),
     "store": {"epochs", "folding", "outside", "packing", "presence", "protocol", "statements", "words"},
     "transcripts": {"protocol", "sources", "lines", "documents", "texts", "view", "task_prompts"},
+    "store": {
+        "epochs",
+        "folding",
+        "outside",
+        "packing",
+        "presence",
+        "protocol",
+        "records",
+        "said",
+        "said_words",
+        "statements",
+        "stems",
+        "words",
+    },
+    "transcripts": {"protocol", "sources", "lines", "documents", "texts", "view"},
     "extractors": {"protocol"},
 }
 """Modules of an effects row that every implementation in it may import."""

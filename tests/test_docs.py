@@ -20,7 +20,7 @@ from tallystick.model.evidence import Origin
 
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = ROOT / "docs" / "spec"
-GROUPS = "TRAIL TIME EVID QUOTE OUTCOME CARRY BRIEF CHECK GATE ACCESS ERASE HOOK SEC".split()
+GROUPS = "TRAIL TIME EVID QUOTE OUTCOME CARRY BRIEF CHECK GATE ACCESS SEARCH ERASE HOOK SEC".split()
 
 _RULE = re.compile(r"^- \*\*([A-Z]+)\.(\d+)\*\* \S", re.MULTILINE)
 _NUMBER = r"\d+(?:\s*[-–]\s*\d+)?"

@@ -47,6 +47,8 @@ NAMES = {
 COMMANDS_TODAY = (
     "ingest brief recall embed search sessions show cite answers context remember quote outcome why replay diff revise retract"
     " undo register join forget verify checkpoint prove verify-bundle export import doctor demo"
+    "ingest brief recall search sessions show cite answers context remember quote outcome why replay diff revise retract undo"
+    " register join forget verify checkpoint prove verify-bundle export import doctor demo"
 )
 TAKES_AS_OF = {
     "answers",

@@ -27,6 +27,7 @@ NEEDED |= {"diff": ["0"], "join": ["a", "b", "--because", "r"]}
 NEEDED |= {"undo": ["1", "--because", "r"], "import": ["/dev/null"], "ingest": ["/dev/null"]}
 NEEDED |= {"forget": ["c1", "--because", "r"]}
 NEEDED |= {"context": ["a1"], "cite": ["--recall", "r1"]}
+NEEDED |= {"show": ["s1"]}
 NEEDED |= {"prove": ["c1"], "verify-bundle": ["/dev/null"]}
 
 

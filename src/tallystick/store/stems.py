@@ -1,5 +1,6 @@
 """Stems of English words, so that a search for "deploying" finds "deployed": M. F. Porter, An algorithm for suffix stripping,
-Program 14(3), 1980, with the two departures that its author published with it (``logi`` and ``bli``).
+Program 14(3), 1980, with the departures that its author published later: ``logi``, ``bli``, and a ``y`` behind a vowel
+stays, so that "deploy" and "deployment" have one stem.
 
 A word that is not made of the letters a–z alone is no natural word and stays as it is: hashes, numbers, other scripts.
 """
@@ -29,7 +30,7 @@ def stem(word: str) -> str:
     if not _PLAIN.match(word):
         return word
     word = _without_inflection(_without_plural(word))
-    if word.endswith("y") and _has_vowel(word[:-1]):
+    if word.endswith("y") and _shape(word)[-2:] == "cv" and _has_vowel(word[:-1]):
         word = f"{word[:-1]}i"
     word = _replaced(_replaced(word, _SECOND), _THIRD)
     return _without_end(_without_fourth(word))

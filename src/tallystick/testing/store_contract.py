@@ -31,6 +31,7 @@ from tallystick.log.canonical import entry_bytes, entry_from_bytes
 from tallystick.model.entry import EntryKind, Head, LogName
 from tallystick.model.evidence import Event, EventKind, Locator, Origin
 from tallystick.store.protocol import VIEWS, Selection, SourceRow, Store, Writing
+from tallystick.testing.said_contract import SaidContract
 from tallystick.testing.trails import SetClock, trail_over
 from tallystick.trail import Appender, Trail
 from tallystick.trail.archive import ArchiveReader, repacked, unpacked
@@ -51,7 +52,7 @@ class Stopped(Exception):
     """Raised by tests in the middle of a write."""
 
 
-class StoreContract(ABC):
+class StoreContract(SaidContract, ABC):
     """Inherit, and say how a store is made and how its entries are reached behind its back."""
 
     @abstractmethod
