@@ -17,7 +17,7 @@ from tallystick.store.memory import MemoryStore
 from tallystick.store.outside import key_name, origin
 from tallystick.testing.trails import MemoryOutside, RepeatingEntropy, SetClock
 from tallystick.trail import Appender, Trail
-from tallystick.trail.archive import Packer, event_id, record_bytes
+from tallystick.trail.archive import Packer, event_id, keep, record_bytes
 from tallystick.trail.erasing import Erasure, erase
 from tallystick.workflows.portable import export_lines
 from tallystick.workflows.valid_times import valid_part
@@ -107,7 +107,7 @@ def _observe(appender: Appender, session: int) -> None:
     for event in _events():
         packer.add(event_id("made-up", "one", "", event.uid), event)
     made = packer.finish({"reader": "made-up", "redactor": "redaction/1"})
-    appender.rows.archive(made.blocks, made.events)
+    keep(appender.rows, made)
     parts = {"manifest": made.manifest, "source": _json_part(path="/work/shop/one.jsonl")}
     appender.add(EntryKind.OBSERVED, parts, refs=[session])
 

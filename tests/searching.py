@@ -19,6 +19,7 @@ import apsw
 import zstandard
 
 from tallystick.store.packing import unpacked
+from tallystick.store.stems import stem
 
 _ZSTD, _GZIP, _SQLITE = b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"SQLite format 3\0"
 _ZLIB = re.compile(rb"\x78[\x01\x5e\x9c\xda]")
@@ -26,6 +27,8 @@ _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{24,}={0,2}")
 _HEX = re.compile(rb"(?:[0-9a-f]{2}){16,}|(?:[0-9A-F]{2}){16,}")
 _HEX_DIGEST = re.compile(rb"[0-9a-f]{32,128}")
 _DEEPEST = 4
+_INDEXES = {"words": "term", "said": "term of the archive"}
+"""Tables of search terms, which cannot be read row by row."""
 
 
 class Hit(NamedTuple):
@@ -58,6 +61,7 @@ def forms(text: str) -> dict[str, bytes]:
         "hex, upper": plain.hex().upper().encode(),
         "reversed": plain[::-1],
         "lower": text.lower().encode(),
+        "stem": stem(text.lower()).encode(),
         "upper": text.upper().encode(),
         "repr": repr(text)[1:-1].encode(),
     }
@@ -146,16 +150,17 @@ def _rows(path: Path) -> Iterator[tuple[str, bytes]]:
     try:
         tables = [row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         for table in tables:
-            if table == "words":
+            if table in _INDEXES:
                 continue
             for row in database.execute(f'SELECT * FROM "{table}"'):
                 for value in row:
                     data = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
                     yield from _unfolded(f"table {table}", data, 0)
-        if "words_data" in tables:
-            database.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab (main, words, row)")
-            for (term,) in database.execute("SELECT term FROM temp.terms"):
-                yield "term", str(term).encode("utf-8", "replace")
+        for index, way in _INDEXES.items():
+            if f"{index}_data" in tables:
+                database.execute(f"CREATE VIRTUAL TABLE temp.{index}_terms USING fts5vocab (main, {index}, row)")
+                for (term,) in database.execute(f"SELECT term FROM temp.{index}_terms"):
+                    yield way, str(term).encode("utf-8", "replace")
     finally:
         database.close()
 

@@ -45,10 +45,24 @@ NAMES = {
     "tallystick.testing.store_contract": "StoreContract",
 }
 COMMANDS_TODAY = (
-    "ingest brief recall cite answers context remember quote outcome why replay diff revise retract undo register join"
-    " forget verify checkpoint prove verify-bundle export import doctor demo"
+    "ingest brief recall embed search sessions show cite answers context remember quote outcome why replay diff revise retract undo"
+    " register join forget verify checkpoint prove verify-bundle export import doctor demo"
 )
-TAKES_AS_OF = {"answers", "brief", "context", "outcome", "prove", "quote", "recall", "register", "replay", "why"}
+TAKES_AS_OF = {
+    "answers",
+    "brief",
+    "context",
+    "outcome",
+    "prove",
+    "quote",
+    "recall",
+    "register",
+    "replay",
+    "search",
+    "sessions",
+    "show",
+    "why",
+}
 
 
 @pytest.mark.parametrize("module", sorted(NAMES))
@@ -93,13 +107,23 @@ def test_exit_codes_of_errors() -> None:
 
 
 ADAPTERS = """
-aider amp atif chatgpt claude-ai claude-code codex copilot-cli gemini-cli goose mini-swe-agent opencode otel-genai specstory swe-agent
+aider amp atif chatgpt claude-ai claude-code cline codex copilot-cli cursor gemini-cli goose hermes mini-swe-agent opencode
+openhands otel-genai roo-code specstory swe-agent
 """.split()
 
 
 def test_the_adapters() -> None:
     """Adapters are known by these names, which stand in every trail that they have fed."""
     assert sorted(adapter.name for adapter in adapters()) == sorted(ADAPTERS)
+    assert [adapter.name for adapter in adapters()] == [
+        "claude-code",
+        "codex",
+        "gemini-cli",
+        "mini-swe-agent",
+        "opencode",
+        "goose",
+        "hermes",
+    ]
 
 
 @pytest.mark.parametrize(

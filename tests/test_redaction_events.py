@@ -24,7 +24,8 @@ def _event(kind: EventKind = EventKind.TOOL_CALL, **fields: Any) -> Event:
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_no_field_of_an_event_keeps_a_secret(field: str) -> None:
-    """EVID.9: whichever field a secret stands in, it is gone from the whole event, counted once, and the rest is as it was."""
+    """EVID.9, pitfall 56: whichever field a secret stands in, it is gone from the whole event, counted once, and the rest
+    is as it was."""
     value: Any = ("a.py", f"/tmp/{TOKEN}/b") if field == "paths" else f"x {TOKEN} y"
     clean, counts = redact_event(_event(**{field: value}))
     assert TOKEN not in repr(clean)

@@ -12,17 +12,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.quality import extraction, outcomes, quotes
+from benchmarks.quality import extraction, outcomes, quotes, redaction
 
 HERE = Path(__file__).parent
 SHARED = HERE.parents[2] / "shared"
 
 
 def measured(shared: Path) -> dict[str, Any]:
-    """Quotes, outcomes, and extraction: recall on each set of labels, precision as three readers judged three samples."""
+    """Quotes, outcomes, secrets, and extraction: recall on each set of labels, precision as readers judged samples."""
     return {
         "quotes": quotes.run(shared),
         "outcomes": outcomes.run(shared),
+        "redaction": redaction.run(shared),
         "extraction, recall": {name: extraction.run(shared, name) for name in "abcde"},
         "extraction, two readers of the same sessions": extraction.readers(),
         "extraction, candidates judged by a reader": {

@@ -34,6 +34,9 @@ are ISO 8601 UTC with `Z`.
 | `TALLY_TRAIL` | the trail's folder, or its `postgresql://` URL; default: `trail` in the user's data folder for tallystick |
 | `TALLY_STATE` | the folder of keys, heads and checkpoints; default: the user's state folder for tallystick |
 | `TALLY_PERSON` | the person's name; default: the login name |
+| `TALLY_EMBEDDER` | by what `recall` searches by meaning too: `minilm`, or the URL of an endpoint; default: `off` |
+| `TALLY_EMBEDDER_MODEL` | the endpoint's model |
+| `TALLY_EMBEDDER_KEY` | the endpoint's key |
 | `TALLY_ZONE` | where bare dates begin and end, such as `Europe/Berlin`; default: UTC |
 | `TALLY_CLOCK` | microseconds UTC that stand in for the clock, for tests and demonstrations |
 | `CLAUDE_CONFIG_DIR`, `CODEX_HOME` | where those harnesses keep their sessions, if not in the usual place |

@@ -18,6 +18,7 @@ from tallystick.trail.appending import Trail
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tallystick.embedders.protocol import Embedder
     from tallystick.store.protocol import Store
     from tallystick.transcripts.protocol import Adapter
     from tallystick.workflows.demo import Stage
@@ -80,12 +81,16 @@ def adapters() -> tuple[Adapter, ...]:
     from tallystick.transcripts.chatgpt import CHATGPT
     from tallystick.transcripts.claude_ai import CLAUDE_AI
     from tallystick.transcripts.claude_code import CLAUDE_CODE
+    from tallystick.transcripts.cline import CLINE, ROO_CODE
     from tallystick.transcripts.codex import CODEX
     from tallystick.transcripts.copilot_cli import COPILOT_CLI
+    from tallystick.transcripts.cursor import CURSOR
     from tallystick.transcripts.gemini_cli import GEMINI_CLI
     from tallystick.transcripts.goose import GOOSE
+    from tallystick.transcripts.hermes import HERMES
     from tallystick.transcripts.mini_swe_agent import MINI_SWE_AGENT
     from tallystick.transcripts.opencode import OPENCODE
+    from tallystick.transcripts.openhands import OPENHANDS
     from tallystick.transcripts.otel_genai import OTEL_GENAI
     from tallystick.transcripts.specstory import SPECSTORY
     from tallystick.transcripts.swe_agent import SWE_AGENT
@@ -100,13 +105,33 @@ def adapters() -> tuple[Adapter, ...]:
         ATIF,
         CHATGPT,
         CLAUDE_AI,
+        CLINE,
         COPILOT_CLI,
+        CURSOR,
         GOOSE,
+        HERMES,
         OPENCODE,
+        OPENHANDS,
         OTEL_GENAI,
+        ROO_CODE,
         SPECSTORY,
         SWE_AGENT,
     )
+
+
+def mapped_adapter(mapping: Path) -> Adapter:
+    """The adapter that a mapping file describes.
+
+    Raises:
+        UsageError: the file cannot be read, or is no mapping.
+    """
+    from tallystick.transcripts.generic_jsonl import adapter_by, mapping_of
+
+    try:
+        data = mapping.read_bytes()
+    except OSError as error:
+        raise UsageError(f"--mapping {mapping}: {error.strerror}") from None
+    return adapter_by(mapping_of(data, str(mapping), [each.name for each in adapters()]))
 
 
 def ingest_tools(
@@ -136,6 +161,30 @@ def ingest_tools(
         redact_emails=redact_emails,
         progress=progress,
     )
+
+
+def embedder(environ: Mapping[str, str]) -> Embedder | None:
+    """What gives texts their vectors: ``$TALLY_EMBEDDER``, which is ``off`` (or empty), ``minilm``, or the URL of an endpoint
+    that speaks OpenAI's protocol, with ``$TALLY_EMBEDDER_MODEL`` and ``$TALLY_EMBEDDER_KEY``. None where it is off.
+
+    Raises:
+        UsageError: it is set to something else, or the endpoint's model is not named.
+    """
+    wanted = environ.get("TALLY_EMBEDDER", "")
+    if wanted in ("", "off"):
+        return None
+    if wanted == "minilm":
+        from tallystick.embedders.minilm import MiniLm
+
+        return MiniLm()
+    if not wanted.startswith(("http://", "https://")):
+        raise UsageError(f"TALLY_EMBEDDER={wanted[:40]}: expected off, minilm, or the URL of an endpoint")
+    model = environ.get("TALLY_EMBEDDER_MODEL", "")
+    if not model:
+        raise UsageError("TALLY_EMBEDDER is the URL of an endpoint; name its model in TALLY_EMBEDDER_MODEL")
+    from tallystick.embedders.endpoint import Endpoint
+
+    return Endpoint(wanted, model, environ.get("TALLY_EMBEDDER_KEY", ""))
 
 
 def demo_stage(environ: Mapping[str, str]) -> Stage:

@@ -366,7 +366,7 @@ NOT_A_PERSONS_CORRECTION = [
 
 @pytest.mark.parametrize("words", NOT_A_PERSONS_CORRECTION)
 def test_case_44_other_peoples_words_are_no_correction_or_rule(words: Event) -> None:
-    """Failure case 44: sub-agents' briefs, pasted review findings, hooks and slash-command bodies set nothing."""
+    """Failure case 44, pitfall 34: sub-agents' briefs, pasted review findings, hooks and slash-command bodies set nothing."""
     found = offered(session((U, "hello"), (A, "I looked at the settings."), words))
     assert [each for each in found if each.kind in PERSONS_OWN] == []
 
@@ -394,7 +394,7 @@ def test_an_answered_question_dialogue_is_a_decision_with_its_question() -> None
 
 
 def test_numbered_answers_to_the_agents_questions_are_decisions() -> None:
-    """Failure case 43: "1. no" decides nothing that could be told; an answer that says what is to be does."""
+    """Failure case 43, pitfall 37: "1. no" decides nothing that could be told; an answer that says what is to be does."""
     answers = "1. no\n2. we look at the last 50 commits and list what is linked there\n3. yes"
     found = offered(
         session((U, "go"), (A, "1. Filter by author?\n2. How far back do we look?\n3. Sort?"), (U, answers))
@@ -637,7 +637,7 @@ def test_an_announced_finding_is_a_fact() -> None:
 
 
 def test_a_short_statement_answers_the_agents_question() -> None:
-    """CARRY.1: "le prd à utiliser est le prd.md" settles what was asked."""
+    """CARRY.1, pitfall 37: "le prd à utiliser est le prd.md" settles what was asked."""
     found = offered(session((U, "go"), (A, "Lequel est la source de vérité ?"), (U, "le prd à utiliser est le prd.md")))
     assert [(str(each.kind), each.text) for each in found] == [("decision", "le prd à utiliser est le prd.md")]
 
@@ -1087,7 +1087,7 @@ def test_dictated_words_belong_to_the_decision() -> None:
     "words", ["I see it prints like:\nFailed to open x", "it now looks like this:\npanic: nil map entry"]
 )
 def test_output_that_a_person_reports_is_not_dictated(words: str) -> None:
-    """CARRY.1: pasted output under "it prints" is no wish."""
+    """CARRY.1, pitfall 35: pasted output under "it prints" is no wish."""
     assert decided((U, "go"), (A, "Done."), (U, words)) == []
 
 

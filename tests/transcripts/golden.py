@@ -25,16 +25,11 @@ MADE = Path(__file__).resolve().parent / "made"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
 ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
-ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 
 
 def home(harness: str) -> Path:
     """The folder of the sessions of ``harness``: in the corpora, or among those that are made."""
     return MADE / harness if (MADE / harness).is_dir() else CORPORA / harness
-
-
-ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
-ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 
 
 def sessions(harness: str) -> list[Path]:

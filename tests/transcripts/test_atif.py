@@ -353,6 +353,7 @@ def test_our_own_tool_is_marked() -> None:
 )
 def test_a_second_telling_is_named_after_the_first(agent: str, stated: str | None, native: str, parent: str) -> None:
     """EVID.5, TIME.12: a conversion is a session of its own, what it tells again its parent; runs of one task are apart."""
+    """EVID.5, TIME.12: a conversion is its own session, with what it tells again as its parent; runs of one task are apart."""
     facts = read(document(step("user", "x"), agent=agent, session_id=stated))[1].facts
     assert (facts.native_id, facts.parent) == (native, parent)
 

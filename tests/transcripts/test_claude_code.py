@@ -182,7 +182,8 @@ def test_a_reminder_after_a_persons_words_leaves_them_theirs() -> None:
     ],
 )
 def test_speakers_of_a_user_text(words: str, spoken: list[str]) -> None:
-    """EVID.6: wrappers, hooks, notices and summaries are the harness's, what a person typed among them the person's."""
+    """EVID.6, pitfall 28: wrappers, hooks, notices and summaries are the harness's, what a person typed among them the
+    person's."""
     parts = speech(words)
     assert [f"{p.origin.value}:{p.text}" if p.origin is Origin.USER else p.origin.value for p in parts] == spoken
 
@@ -255,7 +256,7 @@ def test_no_text_makes_the_splitting_slow(hostile: str) -> None:
 
 
 def test_harness_records_on_the_user_role() -> None:
-    """EVID.6: meta records, compaction summaries and plan hand-overs are no person's words."""
+    """EVID.6, pitfalls 29, 34: meta records, compaction summaries and plan hand-overs are no person's words."""
     events = read(
         user(1, [text("Base directory for this skill: /x")], isMeta=True),
         user(2, "Stop hook feedback:\nrun the linter", isMeta=True),
@@ -271,7 +272,7 @@ def test_harness_records_on_the_user_role() -> None:
 
 
 def test_synthetic_messages_are_the_harness() -> None:
-    """EVID.6: what the harness writes in the model's place is no claim of the model."""
+    """EVID.6, pitfall 33: what the harness writes in the model's place is no claim of the model."""
     events = read(
         assistant(1, text("API Error: 500"), isApiErrorMessage=True),
         assistant(2, text("No response requested."), model="<synthetic>"),
@@ -281,7 +282,8 @@ def test_synthetic_messages_are_the_harness() -> None:
 
 
 def test_a_sub_agent_is_a_thread_and_no_person() -> None:
-    """EVID.6 (failure case 44): a brief is delegated, in each of the layouts; the agent's own words keep their thread."""
+    """EVID.6 (failure case 44, pitfall 21): a brief is delegated, in each of the layouts; the agent's own words keep their
+    thread."""
     brief_text = "Do not touch main. Stop if tests fail again."
     name = f"projects/{SESSION}/subagents/agent-a9cad17.jsonl"
     agent: dict[str, Any] = {"isSidechain": True, "agentId": "a9cad17"}
@@ -299,7 +301,7 @@ def test_a_sub_agent_is_a_thread_and_no_person() -> None:
 
 @pytest.mark.parametrize("tool", ["Task", "Agent", "AgentOutputTool"])
 def test_an_agents_report_is_delegated(tool: str) -> None:
-    """EVID.6, OUTCOME.7: what a sub-agent reports comes back as a report, not as a tool's output."""
+    """EVID.6, OUTCOME.7, pitfall 47: what a sub-agent reports comes back as a report, not as a tool's output."""
     (event,) = ended([text("All green."), text("agentId: a1")], tool=tool)
     assert (event.origin, event.kind, event.text) == (
         Origin.DELEGATED,
@@ -314,7 +316,8 @@ def test_an_agents_report_is_delegated(tool: str) -> None:
 @pytest.mark.parametrize("words", ["not that file", "non, l'autre", "line one\nline two", "C"])
 @pytest.mark.parametrize("tail", ["", "\n\nNote: The user's next message may contain a correction or preference."])
 def test_feedback_in_a_refusal_is_a_persons(words: str, tail: str) -> None:
-    """EVID.6 (failure case 45): what the person said when refusing is a message of theirs, beside the refusal itself."""
+    """EVID.6 (failure case 45, pitfall 30): what the person said when refusing is a message of theirs, beside the refusal
+    itself."""
     events = ended(REJECTED + "To tell you how to proceed, the user said:\n" + words + tail, is_error=True)
     assert [(e.origin.value, e.kind.value, e.status.value, e.flags) for e in events] == [
         ("tool", "tool_result", "rejected", ()),
@@ -334,7 +337,7 @@ def test_a_refusal_without_words_has_no_feedback() -> None:
 
 
 def test_early_refusals_are_the_persons_words_alone() -> None:
-    """EVID.6: version 2.0.5 gives the feedback as the whole result; its errors, and later versions, do not count."""
+    """EVID.6, pitfall 30: version 2.0.5 gives the feedback as the whole result; its errors, and later versions, do not count."""
     words = "please add transformer.js too first"
     assert [event.origin for event in ended(words, is_error=True, version="2.0.5")] == [Origin.TOOL, Origin.USER]
     for version, tool, content in (
@@ -360,7 +363,7 @@ def test_a_failing_server_puts_no_words_in_a_persons_mouth() -> None:
 
 
 def test_answers_to_questions_are_a_persons() -> None:
-    """EVID.6: what the person chose or wrote stands in the tool's result, and is theirs."""
+    """EVID.6, pitfall 30: what the person chose or wrote stands in the tool's result, and is theirs."""
     extra = {"questions": [{"question": "Where?"}], "answers": {"Where?": "docs/", "How, many?": "two"}}
     events = ended('User has answered: "Where?"="docs/". Go on.', tool="AskUserQuestion", extra=extra)
     assert brief(events)[1:] == [("user", "message", "docs/"), ("user", "message", "two")]
@@ -494,7 +497,7 @@ def test_prompts_taken_back_were_not_said() -> None:
 def test_endings(
     content: str, options: dict[str, Any], status: Status, code: int | None, flags: tuple[str, ...]
 ) -> None:
-    """EVID.7: an ending is read from what the harness states, never from what a passing command printed."""
+    """EVID.7, pitfalls 38, 39: an ending is read from what the harness states, never from what a passing command printed."""
     (event,) = ended(content, **options)
     assert (event.status, event.exit_code, event.flags) == (status, code, flags)
     assert event.text == content
@@ -512,7 +515,7 @@ def test_only_open_calls_are_remembered() -> None:
 
 
 def test_a_result_without_its_call_says_no_command() -> None:
-    """EVID.7: results whose call is not in the file are read, and nothing is made up about the call."""
+    """EVID.7, pitfall 26: results whose call is not in the file are read, and nothing is made up about the call."""
     (event,) = read(user(1, [result("gone", "Exit code 2\nx", is_error=True)])).events
     assert (event.call_id, event.tool, event.command, event.status, event.exit_code) == (
         "gone",
@@ -567,7 +570,7 @@ def test_calls_say_what_they_run_and_write() -> None:
     ],
 )
 def test_our_own_tools_are_marked(tool: str, command: str, own: bool) -> None:
-    """EVID.6, QUOTE.6: calls of ours are marked, and so is what they returned."""
+    """EVID.6, QUOTE.6, pitfall 36: calls of ours are marked, and so is what they returned."""
     events = read(assistant(1, call("a", tool, command=command)), user(2, [result("a", "port 5433")])).events
     assert [("own_tool" in event.flags) for event in events] == [own, own]
 
@@ -576,7 +579,8 @@ def test_our_own_tools_are_marked(tool: str, command: str, own: bool) -> None:
 
 
 def test_images_and_sealed_blocks_are_counted() -> None:
-    """EVID.3: images, encrypted reasoning and signatures are left out, flagged where there are words, and counted."""
+    """EVID.3, pitfalls 5, 55: images, encrypted reasoning and signatures are left out, flagged where there are words, and
+    counted."""
     image = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
     reading = read(
         user(1, [text("what is this?"), image]),
@@ -625,7 +629,8 @@ def test_what_stands_beside_a_record_is_counted(beside: str) -> None:
 
 
 def test_glued_objects_are_all_read() -> None:
-    """EVID.2 (failure case 37): two records on one line are two records, each with its own place; the line counts once."""
+    """EVID.2 (failure case 37, pitfall 1): two records on one line are two records, each with its own place; the line
+    counts once."""
     line = json.dumps(assistant(1, text("a"))).encode() + b"\0" + json.dumps(user(2, "b")).encode()
     reading = read(line, line[:40] + b"torn", user(3, "c"))
     assert [event.text for event in reading.events] == ["a", "b", "c"]
@@ -641,7 +646,7 @@ def test_glued_objects_are_all_read() -> None:
     [b"a\xffb", b"a\xed\xa0\xbdb", b"a\\ud83db", b"a\\udE00b", b"a\\ud83d", b"a\x01b", b"a\\\\ud83d\xff"],
 )
 def test_broken_characters_are_mended_and_counted(words: bytes) -> None:
-    """EVID.2 (failure case 37): bytes and escapes that are no characters never stop the reading, and are counted."""
+    """EVID.2 (failure case 37, pitfall 4): bytes and escapes that are no characters never stop the reading, and are counted."""
     whole = jsonl(user(1, "@@")).replace(b"@@", words)
     reading = read(whole[:-1], jsonl(assistant(2, call("t", "Bash", command="@@"))).replace(b"@@", words)[:-1])
     assert len(reading.events) == 2
@@ -656,14 +661,14 @@ def test_broken_characters_are_mended_and_counted(words: bytes) -> None:
     ["a\u2028b", "a\u0085b", "a\u2029b", "a😀b", "a\rb"],
 )
 def test_separators_inside_strings_are_content(words: str) -> None:
-    """EVID.2 (failure case 37): a line separator in a message is part of the message."""
+    """EVID.2 (failure case 37, pitfall 7): a line separator in a message is part of the message."""
     reading = read(user(1, words))
     assert [event.text for event in reading.events] == [words]
     assert not reading.reader.counts
 
 
 def test_crlf_files_are_read() -> None:
-    """EVID.2 (failure case 37): Windows line ends change nothing."""
+    """EVID.2 (failure case 37, pitfall 7): Windows line ends change nothing."""
     crlf = TALK.replace(b"\n", b"\r\n")
     events = list(CLAUDE_CODE.reader("s.jsonl").read(LineSource(BytesIO(crlf))))
     plain = list(CLAUDE_CODE.reader("s.jsonl").read(LineSource(BytesIO(TALK))))
@@ -769,7 +774,7 @@ def test_no_shape_of_a_record_stops_the_reading(shapes: list[tuple[str, dict[str
     [b"[1]", b"7", b'"x"', b"null", b"{", b"not json", b'{"a":}', b"[" * 100_000, b'{"a":' * 5000 + b"1" + b"}" * 5000],
 )
 def test_what_is_no_record_is_a_problem(line: bytes) -> None:
-    """EVID.2: an unreadable line is reported by its number without quoting it, and the session is still read."""
+    """EVID.2, pitfall 3: an unreadable line is reported by its number without quoting it, and the session is still read."""
     reading = read(user(1, "before"), line, user(2, "after"))
     assert [event.text for event in reading.events] == ["before", "after"]
     assert [problem.line for problem in reading.reader.problems] == [2]
@@ -786,14 +791,15 @@ def test_an_oversized_text_is_cut_and_said() -> None:
 
 
 def test_times_are_kept_or_missing_and_never_invented() -> None:
-    """EVID.8, TIME.10: UTC to the microsecond; no time, a naive one and nonsense are no time."""
+    """EVID.8, TIME.10, pitfall 51: UTC to the microsecond; no time, a naive one and nonsense are no time."""
     stamps = ["2026-02-08T23:19:54.693Z", "2026-02-09T00:19:54.693+01:00", None, "2026-02-08T23:19:54", "yesterday"]
     events = read(*(user(number, "x", timestamp=stamp) for number, stamp in enumerate(stamps))).events
     assert [event.at for event in events] == [1_770_592_794_693_000, 1_770_592_794_693_000, None, None, None]
 
 
 def test_facts_name_the_session() -> None:
-    """EVID.3: session, place, branch and version come from the records; a title only when it is this session's."""
+    """EVID.3, pitfalls 27, 52: session, place, branch and version come from the records; a title only when it is this
+    session's."""
     facts = read(
         {"type": "summary", "summary": "Of another session", "leafUuid": "elsewhere"},
         user(1, "x", cwd="/w", gitBranch="main", version="2.1.1"),
@@ -919,7 +925,7 @@ class TestSharedSessions:
         assert checked >= 3
 
     def test_an_earlier_checkpoint_repeats_no_event(self) -> None:
-        """EVID.5: an older snapshot of a session has the uids of the whole one, and the same events under them."""
+        """EVID.5, pitfall 14: an older snapshot of a session has the uids of the whole one, and the same events under them."""
         whole = SHARED / "claude-code/34b1e2a4-8cec-4bb9-94a0-ec9e9c639c8e.jsonl"
         earlier = whole.with_name(whole.stem + "@earlier-checkpoint.jsonl")
         texts = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hypothesis import given
@@ -53,6 +54,9 @@ class Folders:
         return FileState(1, 1, 1) if path in self._paths else None
 
     def read(self, path: str) -> bytes:
+        raise AssertionError(f"{path} was read")
+
+    def opened(self, path: str) -> BinaryIO:
         raise AssertionError(f"{path} was read")
 
     def rows(self, path: str, sql: str, bound: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:

@@ -406,12 +406,12 @@ def test_calls_and_results_come_from_one_object() -> None:
     ],
 )
 def test_who_is_speaking(kind: str, text: str, origin: Origin) -> None:
-    """EVID.6: commands to the client and what the harness injects are not a person's words."""
+    """EVID.6, pitfall 28: commands to the client and what the harness injects are not a person's words."""
     assert [event.origin for event in read(document(message(kind, text)))[0]] == [origin]
 
 
 def test_a_sub_agents_user_is_its_parent() -> None:
-    """EVID.6: in a sub-agent's chat the user role is delegated, on the sub-agent's own thread."""
+    """EVID.6, pitfall 21: in a sub-agent's chat the user role is delegated, on the sub-agent's own thread."""
     events, reader = read(document(message("user", "look"), kind="subagent"))
     assert [(event.origin, event.thread) for event in events] == [(Origin.DELEGATED, "s1")]
     assert reader.facts.thread == "s1"
@@ -466,7 +466,7 @@ def test_equal_messages_have_places_of_their_own() -> None:
 
 
 def test_spoilt_characters_are_replaced() -> None:
-    """EVID.2: lone surrogates and invalid UTF-8 cost their characters, not the document (failure case 37)."""
+    """EVID.2, pitfall 4: lone surrogates and invalid UTF-8 cost their characters, not the document (failure case 37)."""
     data = document(message("user", "a XY b")).replace(b"XY", b"\\ud83d\xff")
     events, reader = read(data)
     assert [event.text for event in events] == ["a \ufffd\ufffd b"]
@@ -474,13 +474,13 @@ def test_spoilt_characters_are_replaced() -> None:
 
 
 def test_renamed_types_are_counted() -> None:
-    """EVID.3, 12: messages of unknown types give no events and are counted by type (failure case 36)."""
+    """EVID.3, 12, pitfall 10: messages of unknown types give no events and are counted by type (failure case 36)."""
     events, reader = read(document(*[message("turn", "x", f"m{n}") for n in range(3)]))
     assert (events, reader.counts["record:turn"]) == ([], 3)
 
 
 def test_other_files_are_not_recognised() -> None:
-    """EVID.12: the prompt list and other JSON are refused; a long session of either form is known by its head."""
+    """EVID.12, pitfall 11: the prompt list and other JSON are refused; a long session of either form is known by its head."""
     assert GEMINI_CLI.recognises(document(message("user", "x" * 100_000))[: 64 * 1024], "a")
     assert GEMINI_CLI.recognises(log(message("user", "x" * 100_000))[: 64 * 1024], "a")
     for other in (

@@ -43,7 +43,7 @@ def test_a_grown_file_is_read_from_where_it_ended(lines: list[bytes], draw: st.D
 
 
 def test_a_torn_last_line_is_left_unread() -> None:
-    """EVID.2: a torn last line stays unread, and ``position`` is its first byte."""
+    """EVID.2, pitfall 2: a torn last line stays unread, and ``position`` is its first byte."""
     found, source = lines_of(b'{"a":1}\n{"b":"tor')
     assert [record.data for record in found] == [b'{"a":1}']
     assert source.position == (8, 2)
@@ -75,13 +75,13 @@ def test_reading_on_after_a_line_whose_end_came_later() -> None:
 
 @pytest.mark.parametrize("odd", ["\u2028", "\u2029", "\u0085", "\x0b", "\x0c", "\x1c", "\r"])
 def test_lines_end_at_newline_only(odd: str) -> None:
-    """EVID.2 (failure case 37): no other separator ends a line."""
+    """EVID.2 (failure case 37, pitfall 7): no other separator ends a line."""
     line = f'{{"a":"x{odd}y"}}'.encode()
     assert [record.data for record in lines_of(line + b"\n" + line + b"\n")[0]] == [line, line]
 
 
 def test_byte_order_mark_and_nul_bytes_are_not_content() -> None:
-    """EVID.2: a BOM at the start of the file and NUL bytes of a crash are left out; the offsets stay true."""
+    """EVID.2, pitfall 7: a BOM at the start of the file and NUL bytes of a crash are left out; the offsets stay true."""
     data = b'\xef\xbb\xbf{"a":1}\r\n\0\0\0{"b":2}\0\n\0\0\n\n  \n{"c":3}\n'
     found, source = lines_of(data)
     assert [(r.line, r.data) for r in found] == [(1, b'{"a":1}'), (2, b'{"b":2}'), (6, b'{"c":3}')]
@@ -118,7 +118,7 @@ def test_records_adds_skipped_lines_to_the_callers_list() -> None:
     st.binary(max_size=3),
 )
 def test_glued_objects_are_found_one_by_one(parts: list[bytes], between: bytes) -> None:
-    """EVID.2 (failure case 37): objects side by side on a line are all found, whatever their strings hold."""
+    """EVID.2 (failure case 37, pitfall 1): objects side by side on a line are all found, whatever their strings hold."""
     between = bytes(byte for byte in between if byte not in b'{}[]"')
     data = between.join(parts)
     assert [data[start:end] for start, end in objects(data)] == parts
@@ -137,7 +137,7 @@ def test_finding_objects_is_linear(hostile: bytes) -> None:
 
 
 def test_a_line_of_200_megabytes_passes_in_bounded_memory() -> None:
-    """EVID.10 (failure case 34): a huge line is walked through in pieces."""
+    """EVID.10 (failure case 34, pitfalls 5, 6): a huge line is walked through in pieces."""
 
     class Endless(BytesIO):
         left = 200 * 1024 * 1024

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.plugins import adapters
+from tests.transcripts.databases import database_of
 from tests.transcripts.golden import CORPORA, MADE
 
 KEPT = [*sorted(CORPORA.glob("*/SOURCES.json")), *sorted(MADE.glob("*/SOURCES.json"))]
@@ -24,11 +25,12 @@ def files(source: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("source", KEPT, ids=lambda path: path.parent.name)
-def test_each_sample_is_recognised_by_one_adapter(source: Path) -> None:
+def test_each_sample_is_recognised_by_one_adapter(source: Path, tmp_path: Path) -> None:
     """EVID.12: by content, under any name; a file that only stands beside a session is nobody's (pitfall 11)."""
     recognised = 0
     for path in files(source):
-        head = path.read_bytes()[:HEAD_BYTES]
+        data = database_of(path, tmp_path).read_bytes() if path.suffix == ".sql" else path.read_bytes()
+        head = data[:HEAD_BYTES]
         for name in (path.name, "unnamed"):
             taken = [adapter.name for adapter in adapters() if adapter.recognises(head, name)]
             assert taken in ([], [source.parent.name]), (path, name, taken)

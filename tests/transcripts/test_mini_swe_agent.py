@@ -129,7 +129,7 @@ def test_results_of_the_older_form(text: str, status: Status, code: int | None, 
     ],
 )
 def test_results_of_the_newer_form(content: str, extra: dict[str, Any], status: Status, code: int | None) -> None:
-    """EVID.7: the field counts before the words, and an exception leaves the ending unknown."""
+    """EVID.7, pitfall 50: the field counts before the words, and an exception leaves the ending unknown."""
     events, _ = read(document(SYSTEM, TASK, calls("make"), answers(content, **extra)))
     assert (events[-1].status, events[-1].exit_code, events[-1].command) == (status, code, "make")
 
@@ -213,7 +213,7 @@ def test_reasoning_times_and_index() -> None:
 
 @pytest.mark.parametrize("stamp", ["1e400", "-5", "1e308", "null"])
 def test_impossible_times_are_none(stamp: str) -> None:
-    """EVID.8: a time that no clock shows is no time."""
+    """EVID.8, pitfall 51: a time that no clock shows is no time."""
     data = document(SYSTEM, TASK, calls("ls")).replace(b"1776073880.3366468", stamp.encode())
     assert read(data)[0][-1].at is None
 
@@ -243,7 +243,7 @@ def test_odd_messages_are_problems_or_counted() -> None:
 
 
 def test_recognition() -> None:
-    """EVID.12: both forms are known by content; other lists of messages and the larger SWE-agent's files are not."""
+    """EVID.12, pitfall 11: both forms are known by content; other lists of messages and the larger SWE-agent's files are not."""
     assert MINI_SWE_AGENT.recognises(listed(runs("ls"), user("<returncode>0</returncode>")), "a")
     assert MINI_SWE_AGENT.recognises(document(SYSTEM), "a")
     for other in (

@@ -23,7 +23,7 @@ def packed(tmp_path: Path) -> Path:
 
 
 def test_compressed_lines_are_read(packed: Path) -> None:
-    """All of them, from any line on, as if they were not compressed."""
+    """Pitfall 8: all of them, from any line on, as if they were not compressed."""
     with opened(packed) as stream:
         records = list(LineSource(stream))
     assert b"\n".join(record.data for record in records) + b"\n" == LINES
@@ -45,7 +45,7 @@ def test_a_torn_or_damaged_compressed_file(packed: Path) -> None:
 
 
 def test_the_plain_file_wins(packed: Path, tmp_path: Path) -> None:
-    """Of a file that is there both ways, the one that is not compressed is read."""
+    """Pitfall 8: of a file that is there both ways, the one that is not compressed is read."""
     assert found_files([tmp_path]) == ([packed], [])
     plain = tmp_path / "rollout.jsonl"
     plain.write_bytes(LINES)

@@ -47,7 +47,8 @@ def test_folders_and_files(view: DiskView, tmp_path: Path) -> None:
 
 
 def test_a_database_is_read_as_it_stood(view: DiskView, database: Path) -> None:
-    """What a harness writes after the first question is not seen until the next view, its log included in what changed."""
+    """Pitfall 9: what a harness writes after the first question is not seen until the next view, its log included in what
+    changed."""
     ask = "SELECT title FROM session WHERE id > ? ORDER BY id"
     before = view.state(str(database))
     assert list(view.rows(str(database), ask, (0,))) == [("one",)]
@@ -63,7 +64,7 @@ def test_a_database_is_read_as_it_stood(view: DiskView, database: Path) -> None:
 
 @pytest.mark.parametrize("sql", ["SELECT * FROM message", "SELECT absent FROM session"])
 def test_what_a_database_has_not(view: DiskView, database: Path, sql: str) -> None:
-    """A table or column of another version is named, and so is the file."""
+    """Pitfall 9: a table or column of another version is named, and so is the file."""
     with pytest.raises(UsageError, match=r"sessions\?\.db.*no such"):
         list(view.rows(str(database), sql))
 
@@ -78,7 +79,7 @@ def test_what_is_no_database(view: DiskView, tmp_path: Path, data: bytes) -> Non
 
 
 def test_a_database_that_is_held(database: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """One that another program has for itself is waited for a little, and then named."""
+    """Pitfall 9: one that another program has for itself is waited for a little, and then named."""
     monkeypatch.setattr("tallystick.transcripts.view.BUSY_MILLISECONDS", 20)
     path = tmp_path / "plain.db"
     held = apsw.Connection(str(path))

@@ -168,7 +168,7 @@ def test_script_that_writes_edits() -> None:
 
 
 def test_hidden_status() -> None:
-    """OUTCOME.4: a pipe, ``||`` and a following command hide an exit status; ``&&`` does not."""
+    """OUTCOME.4, pitfall 40: a pipe, ``||`` and a following command hide an exit status; ``&&`` does not."""
     assert the("pytest | tail", K.TEST).hidden
     assert the("pytest || true", K.TEST).hidden
     assert the("pytest; echo done", K.TEST).hidden

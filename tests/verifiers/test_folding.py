@@ -88,7 +88,7 @@ DIFFERENT = {
 
 @pytest.mark.parametrize("pair", SAME.values(), ids=SAME.keys())
 def test_the_table_folds(pair: tuple[str, str]) -> None:
-    """QUOTE.1: what the table lists is folded, on whichever side it stands."""
+    """QUOTE.1, pitfall 53: what the table lists is folded, on whichever side it stands."""
     assert fold(pair[0]).text == pair[1]
     assert fold(pair[1]).text in (pair[1], fold(pair[0]).text.replace("*", ""))
 

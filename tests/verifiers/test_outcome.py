@@ -167,7 +167,7 @@ NAMED_RUN = "\n".join(
 
 
 def test_named_tests_are_looked_up_by_name() -> None:
-    """OUTCOME.1 (case 14): scope decides, not the exit code: seven listed as passing are, one that failed is not."""
+    """OUTCOME.1 (case 14, pitfall 42): scope decides, not the exit code: seven listed as passing are, one that failed is not."""
     session = told().ran("go test ./v -v", NAMED_RUN, 1)
     assert session.hears("All 7 new `CheckAndNotify` tests pass.").outcome is W
     assert session.hears("The `TestUpdateCommand` test passes.").outcome is C
@@ -191,7 +191,7 @@ def test_narrow_rerun_does_not_cover_a_wide_failure() -> None:
 
 
 def test_later_failure_of_another_command() -> None:
-    """OUTCOME.1 (case 15): "Lint passes locally" stays witnessed when ``lint:full`` fails two records later."""
+    """OUTCOME.1 (case 15, pitfall 44): "Lint passes locally" stays witnessed when ``lint:full`` fails two records later."""
     session = told().ran("npm run lint", "0 problems").at().ran("ls").ran("npm run lint:full", "9 problems", 1)
     assert session.hears("Lint passes locally").outcome is W
 
@@ -228,7 +228,7 @@ def test_commit_after_the_push_is_not_pushed() -> None:
 
 
 def test_retried_test_run_counts() -> None:
-    """OUTCOME.1 (case 16): of two runs of the same tests the last decides, both ways."""
+    """OUTCOME.1 (case 16, pitfall 44): of two runs of the same tests the last decides, both ways."""
     assert (
         told().ran("pytest", FAILED_RUN, 1).edited("a.py").ran("pytest", PASSED_RUN).hears("All tests pass").outcome
         is W
@@ -258,7 +258,7 @@ def test_run_that_was_stopped_refutes_nothing(code: int) -> None:
 
 @pytest.mark.parametrize("words", ["All green", "All tests pass, lint is clean", "Created `docs/a.md`.", "Done."])
 def test_reports_do_not_witness(words: str) -> None:
-    """OUTCOME.7 (case 17): what only another agent's report says is unwitnessed, and said to be reported."""
+    """OUTCOME.7 (case 17, pitfall 47): what only another agent's report says is unwitnessed, and said to be reported."""
     session = (
         told().user("go").tool("Task", "I created docs/a.md. All tests pass, lint is clean.", origin=Origin.DELEGATED)
     )
@@ -268,7 +268,7 @@ def test_reports_do_not_witness(words: str) -> None:
 
 
 def test_summary_and_todo_do_not_witness() -> None:
-    """OUTCOME.7: a plan ticked off, a compaction summary and a commit message are reports."""
+    """OUTCOME.7, pitfalls 29, 47: a plan ticked off, a compaction summary and a commit message are reports."""
     session = told().tool("TodoWrite", "All tests pass: completed").tool("update_plan", "Plan updated").ran("ls")
     session._add(EventKind.SUMMARY, Origin.HARNESS, "All tests pass (pytest: 5 passed)")
     session.ran('git commit -m "all tests pass"', "[main abc1234] all tests pass")
@@ -293,13 +293,13 @@ def test_search_that_found_nothing_witnesses_absence() -> None:
 
 
 def test_pipe_that_prints_a_failure_has_failed() -> None:
-    """OUTCOME.4 (case 19): ``pytest -v | tail`` that exits 0 and prints "1 failed, 1 passed" has failed."""
+    """OUTCOME.4 (case 19, pitfall 40): ``pytest -v | tail`` that exits 0 and prints "1 failed, 1 passed" has failed."""
     assert told().ran("pytest -v | tail", "=== 1 failed, 1 passed in 0.1s ===").hears("All tests pass").outcome is C
     assert told().ran("pytest -v | tail", "=== 2 passed in 0.1s ===").hears("All tests pass").outcome is W
 
 
 def test_pipe_without_a_summary_is_weak() -> None:
-    """OUTCOME.1 (case 23): a pipe hides the status; without a summary the witness is weak, and named as such."""
+    """OUTCOME.1 (case 23, pitfall 40): a pipe hides the status; without a summary the witness is weak, and named as such."""
     verdict = told().ran("make test | head -3", "compiling").hears("All tests pass")
     assert verdict.outcome is U
     assert "weak" in verdict.reason
@@ -432,7 +432,7 @@ def test_nothing_behind_it(words: str) -> None:
 
 
 def test_diff_refutes_untouched_files() -> None:
-    """OUTCOME.3 (case 22): "files I didn't touch", refuted by a diff in the session."""
+    """OUTCOME.3 (case 22, pitfall 48): "files I didn't touch", refuted by a diff in the session."""
     words = "These errors are in `strategy/` files I didn't touch."
     session = (
         told()
@@ -522,7 +522,8 @@ def test_complaint_about_another_thing() -> None:
     ],
 )
 def test_weak_witness_does_not_witness(command: str, output: str) -> None:
-    """OUTCOME.1 (case 23): "(cached)", "no tests to run" and "collected 0 items" are weak witnesses, named as such."""
+    """OUTCOME.1 (case 23, pitfall 43): "(cached)", "no tests to run" and "collected 0 items" are weak witnesses, named as
+    such."""
     verdict = told().ran(command, output).hears("All tests pass")
     assert verdict.outcome is U
     assert "weak witness" in verdict.reason
@@ -533,7 +534,7 @@ def test_weak_witness_does_not_witness(command: str, output: str) -> None:
 
 
 def test_no_results_no_downgrade() -> None:
-    """OUTCOME.5 (case 24): a host whose transcripts carry no results gives ``no_signals``."""
+    """OUTCOME.5 (case 24, pitfall 46): a host whose transcripts carry no results gives ``no_signals``."""
     assert told().hears("All tests pass").outcome is SILENT
     assert told().ran("pytest", FAILED_RUN, 1).hears("All tests pass", has_results=False).outcome is SILENT
     assert told().hears("All tests should pass").outcome is NONE
@@ -611,7 +612,7 @@ def test_failed_run_before_the_last_edit_is_no_contradiction() -> None:
     ],
 )
 def test_edit_result_witnesses_the_edit(words: str, path: str) -> None:
-    """OUTCOME.1: what was written is witnessed by the edit of that file, and by no other's."""
+    """OUTCOME.1, pitfall 47: what was written is witnessed by the edit of that file, and by no other's."""
     assert told().edited(path).hears(words).outcome is W
     assert told().edited("/r/other/z.py").hears(words).outcome is U
 
@@ -636,7 +637,7 @@ def test_removal() -> None:
 
 
 def test_edit_that_was_taken_back() -> None:
-    """OUTCOME.1: evidence undone by the agent itself is none."""
+    """OUTCOME.1, pitfall 49: evidence undone by the agent itself is none."""
     session = told().edited("/r/src/a.py").ran("git checkout -- src/a.py")
     assert session.hears("Updated `src/a.py`.").outcome is U
 
@@ -655,7 +656,7 @@ def test_fix_needs_an_edit_and_a_run_after_it() -> None:
 
 
 def test_another_input_that_fails_does_not_undo_a_fix() -> None:
-    """OUTCOME.1: a probe that fails on another input by design leaves the fix witnessed."""
+    """OUTCOME.1, pitfall 41: a probe that fails on another input by design leaves the fix witnessed."""
     session = (
         told()
         .user("x")

@@ -396,7 +396,8 @@ def test_no_input_is_slow(case: tuple[list[str], list[str]]) -> None:
 
 
 def test_lone_surrogates_are_read() -> None:
-    """Failure case 37: a lone surrogate in the source or in the quote is no error, and offsets stay those of the bytes."""
+    """Failure case 37, pitfall 4: a lone surrogate in the source or in the quote is no error, and offsets stay those of
+    the bytes."""
     events = session("bad \ud83d then the limit is 30")
     verdict = verify_quote("the limit is 30", events)
     start = len("bad \ufffd then ".encode())

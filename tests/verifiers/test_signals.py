@@ -206,7 +206,7 @@ def test_failure_of_a_chain_is_not_blamed_on_each() -> None:
 @pytest.mark.parametrize("flag", ["background", "interrupted"])
 @pytest.mark.parametrize("command", ["kubectl apply -f x", "rm a.py", "git push"])
 def test_background_and_interrupted_runs_say_nothing(flag: str, command: str) -> None:
-    """EVID.7: what was put in the background or interrupted is unknown."""
+    """EVID.7, pitfall 26: what was put in the background or interrupted is unknown."""
     signal = read(ran(command, "", status=Status.UNKNOWN)._replace(flags=(flag,)))
     assert result_of(signal, signal.actions[0]) is Result.UNKNOWN
 
@@ -263,7 +263,7 @@ def test_edit_tools() -> None:
 
 
 def test_negative_search() -> None:
-    """OUTCOME.1 (case 18): a search that found nothing says so, by tool or by command."""
+    """OUTCOME.1 (case 18, pitfall 41): a search that found nothing says so, by tool or by command."""
     assert read(ran("", "No matches found", tool="Grep")).negative
     assert read(ran("grep -rn '<<<<<<<' .", "", status=Status.FAILED, code=1)).negative
     assert read(ran("rg '<<<<<<<'", "")).negative

@@ -126,7 +126,7 @@ def test_no_bytes_are_left_of_a_text(disk: Disk) -> None:
     """ERASE.2: pages, write-ahead log, tables, compressed blocks and search terms hold it before, and nothing does after."""
     fill(disk)
     before = {way for _, way in disk.search()}
-    assert {"raw", "raw>zstd", "term", "table part", "table block>zstd", "table name"} <= before
+    assert {"raw", "raw>zstd", "term", "term of the archive", "table part", "table block>zstd", "table name"} <= before
     done = disk.forget(text=TEXT)
     assert done.exit_code == 0
     for word in WORDS:

@@ -65,7 +65,7 @@ def test_unchanged_is_not_opened(tally: Tally, path: Path, monkeypatch: pytest.M
 
 
 def test_again_adds_nothing(tally: Tally, path: Path) -> None:
-    """EVID.4, 5: the same file again, touched, copied elsewhere or moved: same size, same root, no second claim."""
+    """EVID.4, 5, pitfall 12: the same file again, touched, copied elsewhere or moved: same size, same root, no second claim."""
     tally.json("ingest", path)
     before = tally.json("replay", "--holder", "*")
     os.utime(path, ns=(1, 1))
@@ -103,7 +103,7 @@ def test_grows_step_by_step(tally: Tally, harness: type[Any], thorough: list[str
 
 @pytest.mark.parametrize("harness", [ClaudeCode, Codex])
 def test_cut_at_any_byte(tally: Tally, harness: type[Any]) -> None:
-    """EVID.2: a file cut within a record, even within a character, is read up to it, and the rest when it arrives."""
+    """EVID.2, pitfall 2: a file cut within a record, even within a character, is read up to it, and the rest when it arrives."""
     whole = built(tally, harness, [*STEPS, lambda s: s.says("Use “naïve” 日本 mode, always.")]).data
     path = tally.folder / "grows.jsonl"
     for cut in sorted(
@@ -191,7 +191,7 @@ def test_another_inode(tally: Tally, path: Path) -> None:
 
 
 def test_a_deleted_source(tally: Tally, path: Path) -> None:
-    """EVID.11: the words of a deleted file are still shown by ``why``, checked, and marked as gone."""
+    """EVID.11, pitfall 57: the words of a deleted file are still shown by ``why``, checked, and marked as gone."""
     tally.json("ingest", path)
     (rule,) = [item["id"] for item in tally.believed() if item["kind"] == "rule"]
     before = tally.json("why", rule)["evidence"]
@@ -206,7 +206,7 @@ def test_a_deleted_source(tally: Tally, path: Path) -> None:
 
 
 def test_a_changed_source(tally: Tally, path: Path) -> None:
-    """EVID.11: a file that is no longer the one that was read is said to be another."""
+    """EVID.11, pitfall 57: a file that is no longer the one that was read is said to be another."""
     tally.json("ingest", path)
     (rule,) = [item["id"] for item in tally.believed() if item["kind"] == "rule"]
     path.write_bytes(b"{}\n")
@@ -214,7 +214,7 @@ def test_a_changed_source(tally: Tally, path: Path) -> None:
 
 
 def test_a_fork_repeats_nothing(tally: Tally, path: Path) -> None:
-    """EVID.5: a session that begins with another's records archives them once, and they make no second claim."""
+    """EVID.5, pitfall 13: a session that begins with another's records archives them once, and they make no second claim."""
     tally.json("ingest", path)
     once = believed(tally)
     lines = path.read_bytes().replace(built(tally, ClaudeCode, []).id.encode(), b"11111111-2222-3333-4444-555555555555")

@@ -79,7 +79,7 @@ def test_no_session_is_lost() -> None:
 
 
 def test_checkpoints_in_any_order(tally: Tally) -> None:
-    """EVID.4, 5, TIME.6: an earlier copy of a session read before the later one or after it: the same is believed."""
+    """EVID.4, 5, TIME.6, pitfall 14: an earlier copy of a session read before the later one or after it: the same is believed."""
     early, late = ([pair[n] for pair in pairs()] for n in (0, 1))
     first = in_order(tally, "first", [early, late])
     assert first

@@ -15,9 +15,9 @@ _ASSIGNED = re.compile(
     r"(?P<rest>[A-Za-z0-9_.-]{0,40}+)(?:\\{0,3}+[\"'])?\]?"
     r"(?P<sep>[ \t]{0,4}+(?::[ \t]{0,2}[A-Za-z][A-Za-z0-9_.]{0,20}(?:[ \t]?\|[ \t]?None)?[ \t]{1,2}="
     r"|:=|=>|=(?!=)|:(?!:))[ \t]{0,4}+|[ \t]{1,2}+)"
-    r"(?:(?P<quote>\\{0,3}[\"'`])|(?P<plain>[^\s\"'`,;&|<>(){}\[\]\\]{1,48}+))"
+    r"(?:(?P<quote>\\{0,3}[\"'`])|(?P<plain>[^\s\"'`,;&|<>(){}\[\]\\\x1b]{1,48}+))"
 )
-_REST = re.compile(r"[^\s\"'`,;&|<>(){}\[\]\\]*+")
+_REST = re.compile(r"[^\s\"'`,;&|<>(){}\[\]\\\x1b]*+")
 """How a plain value goes on that is longer than what is examined of it; it always matches."""
 
 
@@ -35,6 +35,11 @@ def _quoted_bodies() -> dict[str, re.Pattern[str]]:
 
 _BODIES = _quoted_bodies()
 """What stands between quotes of each form, JSON-escaped ones too; without a closing quote, the first word."""
+_SETS = re.compile(
+    r"(?:(?<![A-Za-z_])|(?<=\\[nrt])|(?<=[0-9\[]m))"
+    r"(?:(?:set|setenv|setx|config|env)(?: (?:set|-[a-zA-Z]{1,3}|--[a-z]{1,10})){0,3}|ENV) $"
+)
+"""A command whose next words are a name and its value: ``set -gx``, ``setx``, ``npm config set``, a Dockerfile's ``ENV``."""
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _OTHER_THINGS = re.compile(
     r"[_.-]?(?:length|len|size|bytes|bits|count|limit|max|min|type|kind|url|uri|endpoint|name|names|id|ids|path|file|dir|field|input|label|hash|placeholder|"
@@ -53,15 +58,18 @@ _CODE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:(?:\.|->|::)[A-Za-z_][A-Za-z0
 _REFERENCES = tuple(
     (
         "$ % < { * @ & ... … xxx XXX http:// https:// process.env os.environ os.getenv env. config. settings. secrets. "
-        "self. this. "
+        "self. this. pk_live_ pk_test_ pk. phc_ sb_publishable_ "
         "import.meta ENV[ your- your_ YOUR my- my_ MY_ example REDACTED redacted [redacted -- ~/ ./ ../ #"
     ).split()
 )
+_TEMPLATE = ("${", "{{", "#{", "%(", "$(", "<%")
+"""What opens the place of another value inside one: the text is a template, wherever its secret comes from."""
 _NO_VALUES = frozenset(
     "true false none null nil undefined string str int bool bytes number boolean required optional redacted example "
     "placeholder password secret "
     "token passwd changeit unset empty default missing invalid valid hidden masked omitted disabled enabled anything "
     "something nothing "
+    "changeme change_me change-me replaceme replace_me replace-me todo fixme tbd insert_here none. n/a dummy xxx "
     "unknown unused expired revoked refresh access bearer basic never always sensitive".split()
 )
 
@@ -76,7 +84,7 @@ class _Name(NamedTuple):
     """``--name value`` or ``--name=value``."""
     quoted: bool
     connection: bool
-    """``Name=value;`` as in a connection string."""
+    """``Name=value;`` as in a connection string, or ``&name=value`` as in a URL."""
     equals: bool
 
 
@@ -86,8 +94,9 @@ def _assignment(family: str) -> Finder:
         if assigned is None:
             return None
         rest, separator, quote, value = assigned.groups()
-        if separator.isspace() and "--" not in text[max(0, start - 48) : start]:
-            return None  # prose; a blank assigns to an option alone
+        before = text[max(0, start - 48) : start]
+        if separator.isspace() and "--" not in before and "et" not in before and "ENV" not in before:
+            return None  # prose; a blank assigns to an option, or after a command that sets
         first = assigned.end()
         if quote is not None:
             body = _BODIES[quote].match(text, first)
@@ -100,11 +109,14 @@ def _assignment(family: str) -> Finder:
             return None  # as ``_is_secret`` would say, before the name is read
         if rest and (_OTHER_THINGS.match(rest) or (rest[0].isalpha() and not (rest[0].isupper() and lower))):
             return None  # "tokenizer", "SECRETARY", "_AUTHOR"; "tokenValue" goes on
-        before = text[max(0, start - 48) : start]
         lead = before[len(before.rstrip(_NAME_CHARACTERS)) :]
         if not value or text.endswith(MARK, 0, start - len(lead)):
             return None
         last = first + len(value)
+        if separator.isspace() and _SETS.search(before, 0, len(before) - len(lead)):
+            separator = "="
+        if text[start - len(lead) - 1 : start - len(lead)] in ("?", "&"):
+            lead = "&" + lead
         if not _judged(
             family, lead, text[start:end] + rest, separator, quote is not None, value, text[last : last + 1]
         ):
@@ -133,14 +145,14 @@ def _judged(family: str, lead: str, word: str, separator: str, quoted: bool, val
     option = lead.startswith("--") and not lead.startswith("--no-")
     if separator.isspace() and not option:
         return False
-    whole = (lead + word).lstrip("-._")
+    whole = (lead + word).lstrip("-._&")
     tight = not (separator[0] == " " or (separator[-1] == " " and ":" not in separator))
     name = _Name(
         family,
         shell=tight and ALL_CAPS_NAME.match(whole) is not None and whole not in ("PWD", "OLDPWD"),
         option=option,
         quoted=quoted,
-        connection=separator == "=" and after == ";" and whole[:1].isupper(),
+        connection=separator == "=" and ((after == ";" and whole[:1].isupper()) or lead.startswith("&")),
         equals="=" in separator,
     )
     return _is_secret(value, name)
@@ -152,6 +164,8 @@ def is_reference(value: str) -> bool:
         value.startswith(_REFERENCES)
         or MARK in value
         or "xxxx" in value.lower()
+        or value.lower().startswith(("[redacted", "redacted", "[masked", "[secret", "[hidden"))
+        or any(mark in value for mark in _TEMPLATE)
         or value.lower() in _NO_VALUES
         or UNREAL.issuperset(value)
     )
@@ -177,6 +191,8 @@ def _is_secret(value: str, name: _Name) -> bool:
         return False
     if len(value) != 40 and value[0] == "/" and _PATH_LIKE.match(value):
         return False
+    if name.quoted and value[0] in ")]},;+" and not value[1:2].isalnum():
+        return False  # the quote before it closes: code goes on
     if " " in value and not _is_phrase(value, name):
         return False
     if name.family == "password":
@@ -225,13 +241,20 @@ def _cases(*words: str) -> list[str]:
     return [form for word in words for form in (word, word.capitalize(), word.upper())]
 
 
+def _pass_names() -> list[str]:
+    owners = "db database user admin root mail smtp ftp ssh sudo http proxy redis mysql pg auth login".split()
+    return [f"{form}Pass" for owner in owners for form in (owner, owner.capitalize())]
+
+
 def _key_names() -> list[str]:
     qualifiers = (
         "api access private auth encryption signing master account shared service app license deploy webhook client "
         "ssh rsa aes hmac jwt session "
-        "cookie consumer subscription admin"
+        "cookie consumer subscription admin preshared integration"
     ).split()
-    names = [form for q in qualifiers for form in (f"{q}_key", f"{q}-key", f"{q}Key", f"{q.capitalize()}Key")]
+    names = [
+        form for q in qualifiers for form in (f"{q}_key", f"{q}-key", f"{q}.key", f"{q}Key", f"{q.capitalize()}Key")
+    ]
     return [*names, "_KEY", "-KEY", "apikey", "Apikey", "APIKEY", "-Key"]
 
 
@@ -239,7 +262,14 @@ def finders() -> list[tuple[str, Finder]]:
     """Each word that a secret's name can end or go on with, in the cases it is written in."""
     table = [
         (word, _assignment("password"))
-        for word in [*_cases("password", "passwd", "passphrase", "pwd"), "_PASS", "_pass"]
+        for word in [
+            *_cases("password", "passwd", "passphrase", "pwd"),
+            "_PASS",
+            "_pass",
+            "-pass",
+            ".pass",
+            *_pass_names(),
+        ]
     ]
     table += [(word, _assignment("secret")) for word in _cases("secret")]
     table += [(word, _assignment("token")) for word in [*_cases("token"), "_auth", "_AUTH"]]

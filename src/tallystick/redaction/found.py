@@ -31,16 +31,20 @@ UNREAL = frozenset("xX*._-0…")
 """A value of these alone is drawn, not issued."""
 
 
+_COLOUR = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-9;]{0,12}m$")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[A-Za-z]")
 
 
 def begins(text: str, start: int) -> bool:
-    """Whether a token can begin at ``start``: not inside a word; ``\\n`` and ``%3D`` as JSON and URLs write them count."""
+    """Whether a token can begin at ``start``: not inside a word; ``\\n``, ``%3D`` and colours, as JSON, URLs and terminals
+    write them, end one."""
     if not start:
         return True
     before = text[start - 1]
     if not (before.isalnum() or before == "_"):
+        return True
+    if before == "m" and _COLOUR.search(text, max(0, start - 20), start):
         return True
     return (before in "ntr" and text[start - 2 : start - 1] == "\\") or (start > 2 and text[start - 3] == "%")
 

@@ -20,6 +20,10 @@ _USER_AND = re.compile(
     r"[ =]{0,2}(?:\\{0,3}[\"'][^\s:\"'$<\\]{1,64}:(?P<quoted>[^\"'$<{\\\n]{3,128})"
     r"|[^\s:\"'$<\\-][^\s:\"'$<\\]{0,63}:(?P<plain>[^\s\"'$<{\\]{3,128}))"
 )
+_COOKIE = re.compile(
+    r"[ =]{0,2}\\{0,3}[\"']?(?:[A-Za-z0-9_.-]{1,64}=[^\s\"'$<{\\;]{0,15}; ?){0,4}"
+    r"[A-Za-z0-9_.-]{1,64}=(?P<plain>[^\s\"'$<{\\;]{16,512})"
+)
 _TIGHT = re.compile(_VALUE)
 _APART = re.compile(" {1,2}" + _VALUE)
 _EITHER = re.compile(" {0,2}" + _VALUE)
@@ -52,6 +56,7 @@ _MYSQL = (
 )
 _OPTIONS = (
     _Option(("curl ",), (" -u", " --user"), _USER_AND, _LINE_END, "basic-auth"),
+    _Option(("curl ",), (" -b", " --cookie"), _COOKIE, _LINE_END, "cookie"),
     _Option(_MYSQL, (" -p",), _TIGHT, _COMMAND_END, "password"),
     _Option(("sshpass ",), (" -p",), _EITHER, _COMMAND_END, "password"),
     _Option(("docker login ", "podman login ", "registry login "), (" -p",), _APART, _COMMAND_END, "password"),

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-from tallystick.redaction import assignments, credentials, options, private_keys, tokens
+from tallystick.redaction import assignments, configured, cookies, credentials, options, private_keys, tokens
 from tallystick.redaction.found import MARK, MAX_VALUE, Finder, Found
 
-REDACTOR = "redaction/2"
+REDACTOR = "redaction/3"
 """Name and version of these rules; stands on every archived event."""
 
 
@@ -139,6 +139,8 @@ _TABLE: list[tuple[str, Finder]] = [
     *tokens.finders(),
     *private_keys.finders(),
     *credentials.finders(),
+    *cookies.finders(),
+    *configured.finders(),
     *options.finders(),
     *assignments.finders(),
 ]

@@ -33,6 +33,8 @@ from tallystick.store.protocol import (
     SourceRow,
     selects,
 )
+from tallystick.store.said import EARLIEST, Place, Places, Said, Sought, holds, is_within
+from tallystick.store.vectors import Vector
 from tallystick.store.words import words
 
 
@@ -47,11 +49,14 @@ class MemoryLog:
         self._meta: dict[str, str] = {}
         self._views = Views()
         self._texts: dict[int, frozenset[str]] = {}
+        self._vectors: dict[tuple[str, int], bytes] = {}
         self._same: dict[bytes, int] = {}
         self._events: dict[tuple[int, int], ArchivedEvent] = {}
         self._event_by_id: dict[str, ArchivedEvent] = {}
         self._blocks: dict[int, BlockRow] = {}
         self._sources: dict[str, SourceRow] = {}
+        self._said: dict[int, Said] = {}
+        """Place → event of the index of the archive."""
 
     def head(self) -> Head:
         """See ``protocol.Reading``."""
@@ -262,6 +267,27 @@ class MemoryLog:
                 uses[row.block, row.session] += row.length
         return iter([(*place, length) for place, length in sorted(uses.items())])
 
+    def said(self, sought: Sought) -> Iterator[Place]:
+        """See ``protocol.Reading``."""
+        for place, said in sorted(self._said.items(), reverse=True):
+            here = Place(place, *said[:3])
+            if holds(said.words, sought.words) and is_within(here, sought):
+                yield here
+
+    def said_span(self, session: int, stop: int) -> tuple[int, int, int]:
+        """See ``protocol.Reading``."""
+        mine = [said.at for said in self._said.values() if said.session == session and said.n < stop]
+        times = [at for at in mine if at >= 0]
+        return len(mine), min(times, default=-1), max(times, default=-1)
+
+    def said_places(self) -> Iterator[Place]:
+        """See ``protocol.Reading``."""
+        return (Place(place, *said[:3]) for place, said in self._said.items())
+
+    def said_words(self) -> Iterator[tuple[str, int, int]]:
+        """See ``protocol.Reading``."""
+        return ((word, said.session, said.n) for said in self._said.values() for word in said.words)
+
     def source(self, path: str) -> SourceRow | None:
         """See ``protocol.Reading``."""
         return self._sources.get(path)
@@ -311,6 +337,30 @@ class MemoryLog:
             self._events[row.session, row.n] = row
             self._event_by_id.setdefault(row.event, row)
 
+    def say(self, said: Iterable[Said]) -> None:
+        """See ``protocol.Writing``."""
+        untimed = max((place for place in self._said if place < EARLIEST), default=0)
+        self._said.update(Places(self._said.__contains__, lambda: untimed).given(said))
+
+    def unsay(self, said: Iterable[Said]) -> None:
+        """See ``protocol.Writing``."""
+        gone = {each[:2] for each in said}
+        self._said = {place: each for place, each in self._said.items() if each[:2] not in gone}
+
+    def vectors(self, model: str, as_of: int, holders: Collection[str] | None, limit: int) -> list[Vector]:
+        """See ``vectors.VectorReading``."""
+        rows = sorted(self._views.claims.values(), reverse=True)
+        mine = [row.claim for row in rows if row.claim <= as_of and (holders is None or row.holder in holders)]
+        return [(claim, self._vectors.get((model, claim), b"")) for claim in mine[:limit]]
+
+    def vector_claims(self) -> Iterator[int]:
+        """See ``vectors.VectorReading``."""
+        return (claim for _, claim in sorted(self._vectors))
+
+    def place(self, model: str, vectors: Iterable[Vector]) -> None:
+        """See ``vectors.VectorWriting``."""
+        self._vectors.update({(model, claim): vector for claim, vector in vectors})
+
     def erase(self, parts: Mapping[int, Collection[str]], texts: Iterable[tuple[int, str]]) -> None:
         """See ``protocol.Writing``."""
         for seq, names in parts.items():
@@ -318,6 +368,7 @@ class MemoryLog:
                 self._parts.pop((seq, name), None)
         for claim, _ in texts:
             self._texts.pop(claim, None)
+            self._vectors = {key: vector for key, vector in self._vectors.items() if key[1] != claim}
 
     def refold(self, claims: Collection[int], effects: Effects) -> None:
         """See ``protocol.Writing``."""

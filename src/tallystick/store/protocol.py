@@ -19,6 +19,8 @@ from tallystick.model.claim import Standing
 from tallystick.model.entry import Head, LogName, Part
 from tallystick.model.temporal import START_OF_TIME, Interval
 from tallystick.store.packing import Packed
+from tallystick.store.said import Place, Said, Sought
+from tallystick.store.vectors import VectorReading, VectorWriting
 
 VIEWS = ("claim", "version", "verdict", "touch", "link", "name", "epoch")
 """The views that ``rows`` dumps and ``verify`` compares."""
@@ -139,7 +141,7 @@ class SourceRow(NamedTuple):
     """The reader's open calls, as JSON."""
 
 
-class Reading(Protocol):
+class Reading(VectorReading, Protocol):
     """Questions to one log as of a moment."""
 
     def head(self) -> Head:
@@ -297,6 +299,26 @@ class Reading(Protocol):
         """(block, session, bytes) that the records of a session's events take in a block, in order of block, then session."""
         ...
 
+    def said(self, sought: Sought) -> Iterator[Place]:
+        """The archived events that hold what is looked for, newest first; read as they are asked for, where they can be.
+
+        Ends with the reading.
+        """
+        ...
+
+    def said_span(self, session: int, stop: int) -> tuple[int, int, int]:
+        """(how many of the first ``stop`` events of a session are in the index, the time of the first, of the last);
+        microseconds UTC, -1 where none has a time."""
+        ...
+
+    def said_places(self) -> Iterator[Place]:
+        """Every event that is in the index of the archive, in any order."""
+        ...
+
+    def said_words(self) -> Iterator[tuple[str, int, int]]:
+        """(word, session, n) of every word of every event in the index of the archive, in any order."""
+        ...
+
     def source(self, path: str) -> SourceRow | None:
         """What ingest noted of a file."""
         ...
@@ -310,7 +332,7 @@ class Reading(Protocol):
         ...
 
 
-class Writing(Reading, Protocol):
+class Writing(Reading, VectorWriting, Protocol):
     """One write to one log, which no other write to it overlaps. The clock is read after it has begun."""
 
     def append(
@@ -338,6 +360,14 @@ class Writing(Reading, Protocol):
 
     def archive(self, blocks: Iterable[BlockRow], events: Iterable[ArchivedEvent]) -> None:
         """Add events to the archive."""
+        ...
+
+    def say(self, said: Iterable[Said]) -> None:
+        """Add archived events of one session, none of which is there, to the index of the archive."""
+        ...
+
+    def unsay(self, said: Iterable[Said]) -> None:
+        """Take events, with the words that they were added with, out of the index of the archive."""
         ...
 
     def next_block(self) -> int:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
 _WORD = re.compile(r"[^\W_]+")
 _FOLDED = dict(zip("ςµϐϑϕϖϰϱϵſẛǡ\u1fbe", "σμβθφπκρεssǡι", strict=True))
 """Where the tokenizer parts from lower case and from the letter under the accents."""
@@ -17,12 +20,20 @@ _FOLDED = dict(zip("ςµϐϑϕϖϰϱϵſẛǡ\u1fbe", "σμβθφπκρεssǡι"
 def words(text: str) -> list[str]:
     """The words of ``text`` in order, lower-cased and without accents."""
     text = text.lower()
-    if not text.isascii():
-        text = "".join(_folded(each) for each in text if not unicodedata.combining(each))
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    text = _BEYOND_ASCII.sub(_plain, text)
     return _WORD.findall(text)
 
 
+def _plain(found: re.Match[str]) -> str:
+    return _folded(found[0])
+
+
+@lru_cache(maxsize=65_536)
 def _folded(letter: str) -> str:
+    if unicodedata.combining(letter):
+        return ""
     if letter in _FOLDED:
         return _FOLDED[letter]
     base = unicodedata.normalize("NFD", letter)[0]

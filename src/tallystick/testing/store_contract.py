@@ -290,6 +290,32 @@ class StoreContract(ABC):
             trail.store.scrub(log)
         assert verify_log(trail, LogName.MEMORY).bad == ()
 
+    def test_vectors_stand_beside_claims_and_go_with_their_texts(self, trail: Trail) -> None:
+        """ERASE.1: of each model the last that was kept, the newest claims first, of whoever is asked; none of what is erased."""
+        with trail.writing() as appender:
+            holder = appender.holder("project:one", "project")
+            claims = [said(appender, f"claim {n}", holder) for n in range(6)]
+            appender.rows.place("a/1", [(claim, bytes([n, 255])) for n, claim in enumerate(claims[:4])])
+            appender.rows.place("a/1", [(claims[1], b"\x09\x09")])
+            appender.rows.place("b/1", [(claims[2], b"\x07")])
+        with trail.reading() as rows:
+            mine = [(claims[4], b""), (claims[3], b"\x03\xff"), (claims[2], b"\x02\xff"), (claims[1], b"\x09\x09")]
+            assert rows.vectors("a/1", claims[4], None, 4) == rows.vectors("a/1", claims[4], (holder,), 4) == mine
+            assert rows.vectors("a/1", claims[4], ("0" * 32,), 4) == rows.vectors("a/1", -1, None, 4) == []
+            assert rows.vectors("b/1", claims[2], None, 2) == [(claims[2], b"\x07"), (claims[1], b"")]
+            assert sorted(set(rows.vector_claims())) == claims[:4]
+        with trail.writing() as appender:
+            erase(appender, Erasure({claims[2]: {"text"}}, {}), "asked for")
+        with trail.reading() as rows:
+            assert (
+                rows.vectors("a/1", claims[2], None, 1) == rows.vectors("b/1", claims[2], None, 1) == [(claims[2], b"")]
+            )
+        assert verify_log(trail, LogName.MEMORY).sound
+        with trail.writing() as appender:
+            appender.rows.place("a/1", [(claims[2], b"\x01\x01")])
+        (bad,) = verify_log(trail, LogName.MEMORY).bad
+        assert (bad.seq, "vector" in bad.what) == (claims[2], True)
+
     def test_what_is_missing_and_was_not_erased_is_found(self, trail: Trail) -> None:
         """ERASE.1, TRAIL.7: a part or an archived event that is gone without an entry that says so, or there in spite of one."""
         with trail.writing() as appender:

@@ -7,11 +7,10 @@ pack records for compression are storage and mean nothing.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import zstandard
 
@@ -19,14 +18,16 @@ from tallystick.errors import TrailUnreadable
 from tallystick.log.canonical import MAX_INTEGER, encode
 from tallystick.log.strict_json import json_value
 from tallystick.model.entry import EntryKind
-from tallystick.model.evidence import Event, EventKind, Locator, Origin, Status
-from tallystick.store.protocol import ArchivedEvent, BlockRow, Reading
+from tallystick.model.evidence import Event
+from tallystick.store.protocol import ArchivedEvent, BlockRow, Reading, Writing
+from tallystick.store.records import event_from_record as event_from_record
+from tallystick.store.records import record_bytes as record_bytes
+from tallystick.store.records import unpacked as unpacked
+from tallystick.store.records import unpacked_size as unpacked_size
+from tallystick.store.said_words import holder_of, said_of
 
-RECORD_FORMAT = 1
 BLOCK_BYTES = 512 * 1024
 """Records are packed until a block is at least this large before compression; one record is never split."""
-LARGEST_BLOCK = 2**31
-"""A block that says it is larger is damaged; without this a flipped bit could ask for all the memory there is."""
 _LEVEL = 3
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -37,6 +38,8 @@ class Slice(NamedTuple):
     blocks: list[BlockRow]
     events: list[ArchivedEvent]
     manifest: bytes
+    contents: list[Event]
+    """What each of the events says, in the same order."""
 
 
 def event_id(harness: str, session: str, thread: str, uid: str) -> str:
@@ -59,44 +62,6 @@ def version_id(event: str, version: int) -> str:
     return "e" + sha256(f"{event}\0{version}".encode()).hexdigest()[:16]
 
 
-def record_bytes(event: Event) -> bytes:
-    """The archived form of an event."""
-    head = [RECORD_FORMAT, *event[:3], list(event.locator), *event[5:]]
-    line = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
-    return f"{line}\n{event.text}".encode("utf-8", "replace")
-
-
-def event_from_record(record: bytes) -> Event:
-    """Inverse of ``record_bytes``.
-
-    Raises:
-        TrailUnreadable: the record is damaged or of a newer format.
-    """
-    line, _, text = record.partition(b"\n")
-    try:
-        head: list[Any] = json.loads(line)
-        if head[0] != RECORD_FORMAT:
-            raise TrailUnreadable(f"an archived event of format {head[0]}; upgrade tallystick")
-        return Event(
-            head[1],
-            EventKind(head[2]),
-            Origin(head[3]),
-            text.decode("utf-8"),
-            Locator(*head[4]),
-            head[5],
-            head[6],
-            head[7],
-            head[8],
-            Status(head[9]),
-            head[10],
-            head[11],
-            tuple(head[12]),
-            tuple(head[13]),
-        )
-    except (ValueError, IndexError, TypeError) as error:
-        raise TrailUnreadable(f"an archived event is damaged ({error}); run `tally verify`") from None
-
-
 class Packer:
     """Packs the events of one slice of a session, new ones into blocks and ones known from another session by place."""
 
@@ -110,6 +75,7 @@ class Packer:
         self._blocks: list[BlockRow] = []
         self._rows: list[ArchivedEvent] = []
         self._digests: list[bytes] = []
+        self._contents: list[Event] = []
         self._waiting: list[bytes] = []
         self._size = 0
 
@@ -118,6 +84,7 @@ class Packer:
         record, salt = record_bytes(content), self._salts()
         place = self._block + len(self._blocks), self._size, len(record)
         self._keep(event, place, salt, record)
+        self._contents.append(content)
         self._waiting.append(record)
         self._size += len(record)
         if self._size >= BLOCK_BYTES:
@@ -126,6 +93,7 @@ class Packer:
     def adopt(self, known: ArchivedEvent, record: bytes) -> None:
         """Take in an event whose bytes another session has archived (EVID.5): no second copy, a second place."""
         self._keep(known.event, (known.block, known.offset, known.length), known.salt, record)
+        self._contents.append(event_from_record(record))
 
     def _keep(self, event: str, place: tuple[int, int, int], salt: bytes, record: bytes) -> None:
         self._rows.append(ArchivedEvent(self._session, self._first + len(self._rows), event, *place, salt))
@@ -141,7 +109,17 @@ class Packer:
         if self._waiting:
             self._close()
         header = encode({"events": len(self._rows), "first": self._first, **made_by})
-        return Slice(self._blocks, self._rows, header + b"\n" + b"".join(self._digests))
+        return Slice(self._blocks, self._rows, header + b"\n" + b"".join(self._digests), self._contents)
+
+
+def keep(rows: Writing, made: Slice) -> None:
+    """Add a slice to the archive, and what its events say to the index of it; the session was introduced before."""
+    rows.archive(made.blocks, made.events)
+    session = made.events[0].session if made.events else -1
+    holder = holder_of(rows, session)
+    rows.say(
+        [said_of(row.session, row.n, holder, event) for row, event in zip(made.events, made.contents, strict=True)]
+    )
 
 
 def manifest_digests(manifest: bytes) -> tuple[int, list[bytes]]:
@@ -177,13 +155,27 @@ class ArchiveReader:
             self._block = row.block
         return self._data[row.offset : row.offset + row.length]
 
+    def read(self, row: ArchivedEvent) -> Event:
+        """What an archived event says; its ``uid`` is our id of it.
+
+        Raises:
+            TrailUnreadable: see ``record``.
+        """
+        return event_from_record(self.record(row))._replace(uid=row.event)
+
     def event(self, event: str) -> Event | None:
         """An archived event by id; None where it is not in the archive, or was erased."""
         row = self._rows.event(event)
         return None if row is None or is_erased(row) else event_from_record(self.record(row))
 
     def session(self, session: int, as_of: int | None = None) -> Iterator[tuple[str, Event]]:
-        """``(event id, event)`` of a session as it happened, whatever order its files were read in; what was erased is left out.
+        """``(event id, event)`` of a session as it happened; what was erased is left out. See ``in_order``."""
+        for row in self.in_order(session, as_of):
+            if not is_erased(row):
+                yield row.event, event_from_record(self.record(row))
+
+    def in_order(self, session: int, as_of: int | None = None) -> Iterator[ArchivedEvent]:
+        """The events of a session as they happened, whatever order its files were read in; what was erased is among them.
 
         With ``as_of`` only what had been observed by that entry.
 
@@ -196,9 +188,7 @@ class ArchiveReader:
             stop = first + len(digests)
             stretches.append((self._began(session, first, stop), first, stop))
         for _, first, stop in sorted(stretches):
-            for row in self._rows.session_events(session, first, stop):
-                if not is_erased(row):
-                    yield row.event, event_from_record(self.record(row))
+            yield from self._rows.session_events(session, first, stop)
 
     def _began(self, session: int, first: int, stop: int) -> int:
         rows = self._rows.session_events(session, first, stop)
@@ -209,28 +199,6 @@ class ArchiveReader:
 def is_erased(row: ArchivedEvent) -> bool:
     """Whether nothing but the place of an archived event is left (ERASE.2)."""
     return row.block < 0
-
-
-def unpacked(block: int, data: bytes) -> bytes:
-    """The records of a block, one behind the other.
-
-    Raises:
-        TrailUnreadable: it is damaged.
-    """
-    try:
-        if not 0 <= unpacked_size(data) <= LARGEST_BLOCK:
-            raise TrailUnreadable(f"archive block {block} does not say how large it is; run `tally verify`")
-        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
-    except zstandard.ZstdError:
-        raise TrailUnreadable(f"archive block {block} is damaged; run `tally verify`") from None
-
-
-def unpacked_size(data: bytes) -> int:
-    """Bytes of the records of a block, by its own word, to which ``unpacked`` holds it; -1 where it has none."""
-    try:
-        return zstandard.frame_content_size(data)
-    except zstandard.ZstdError:
-        return -1
 
 
 def repacked(whole: bytes, kept: Iterable[tuple[int, int]]) -> tuple[bytes, list[tuple[int, int]]]:
@@ -250,6 +218,12 @@ def manifests(rows: Reading, session: int, as_of: int | None = None) -> list[byt
     observed = [touch.seq for touch in rows.touches(session) if touch.kind == EntryKind.OBSERVED]
     observed = [seq for seq in observed if as_of is None or seq <= as_of]
     return [part.body for seq in observed for part in rows.parts(seq) if part.name == "manifest"]
+
+
+def observed_by(rows: Reading, session: int, as_of: int) -> int:
+    """How many events of a session had been observed by a point; they are its first, since they are numbered as they come."""
+    counts = (manifest_digests(manifest) for manifest in manifests(rows, session, as_of))
+    return max((first + len(digests) for first, digests in counts), default=0)
 
 
 def commits(row: ArchivedEvent, record: bytes, digest: bytes) -> bool:

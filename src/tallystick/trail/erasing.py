@@ -16,8 +16,10 @@ from tallystick.beliefs import ALWAYS, ClaimRow, Effects, Name, Touch, VerdictRo
 from tallystick.log.canonical import entry_from_bytes
 from tallystick.model.entry import Entry, EntryKind, LogName
 from tallystick.store.protocol import ArchivedEvent, Reading, Writing
+from tallystick.store.said import Said
+from tallystick.store.said_words import holder_of, said_of
 from tallystick.trail.appending import Appender, Trail
-from tallystick.trail.archive import is_erased, repacked, unpacked
+from tallystick.trail.archive import ArchiveReader, event_from_record, is_erased, repacked, unpacked
 from tallystick.trail.erased import note_tombstones, note_unscrubbed
 from tallystick.trail.walking import AsHeldBefore
 
@@ -72,6 +74,7 @@ def erase(
     rows.erase(what.parts, texts)
     rows.refold(*_refolded(rows, what.parts))
     packs = _packs(rows, what.events)
+    rows.unsay(_said(rows, what.events))
     rows.erase_events([(session, n) for session, numbers in what.events.items() for n in numbers])
     for block, kept in packs:
         data, moved = repacked(unpacked(block, rows.block(block)), kept) if kept else (None, [])
@@ -159,6 +162,20 @@ def _refolded(rows: Reading, parts: Mapping[int, Collection[str]]) -> tuple[set[
 
 def _entry(rows: Reading, seq: int) -> Entry:
     return next(entry_from_bytes(row.canon) for row in rows.entries(seq, seq + 1))
+
+
+def _said(rows: Reading, events: Mapping[int, Collection[int]]) -> list[Said]:
+    """What archived events are found by, as long as they are there."""
+    reader = ArchiveReader(rows)
+    found: list[Said] = []
+    for session, numbers in sorted(events.items()):
+        holder = holder_of(rows, session)
+        found.extend(
+            said_of(session, row.n, holder, event_from_record(reader.record(row)))
+            for row in rows.session_events(session)
+            if row.n in numbers and not is_erased(row)
+        )
+    return found
 
 
 def _packs(rows: Reading, events: Mapping[int, Collection[int]]) -> list[tuple[int, list[tuple[int, int]]]]:

@@ -27,11 +27,13 @@ from tallystick.log.merkle import EMPTY_ROOT
 from tallystick.model.entry import LogName
 from tallystick.store.outside import KnownHead, Outside, check_signature, key_name, origin
 from tallystick.store.protocol import VIEWS, Reading, Store
+from tallystick.store.said_words import holder_of, said_of
 from tallystick.trail.appending import Trail, exchanged
-from tallystick.trail.archive import ArchiveReader, commits, manifest_digests, unpacked_size
+from tallystick.trail.archive import ArchiveReader, commits, event_from_record, manifest_digests, unpacked_size
 from tallystick.trail.erased import has_tombstones
 from tallystick.trail.facts import SEAL, is_noted
 from tallystick.trail.fingerprints import BUCKET, Sums, Tagged, first_difference, of_effects, of_view
+from tallystick.trail.indexing import SaidSums
 from tallystick.trail.stretches import walked
 from tallystick.trail.walking import Walk
 
@@ -154,6 +156,7 @@ class Whole:
         self.finishes(self.epochs, "epochs")
         self.finishes(self.archive, "archive")
         self.finishes(self.blocks, "blocks")
+        self.finishes(self.vectors, "vectors")
 
     def _apart(self, store: Store, progress: Callable[[int], None]) -> Walk | None:
         """What several processes make of a long log: None where they find anything, or cannot be had."""
@@ -275,7 +278,9 @@ class Whole:
         for session, seq in self.walk.observed:
             observed.setdefault(session, []).append(seq)
         reader = ArchiveReader(self.rows)
+        index = SaidSums()
         for session, rows in groupby(self.rows.events(), itemgetter(0)):
+            holder = holder_of(self.rows, session)
             committed = self._committed(observed.pop(session, []))
             for row in rows:
                 seq, digest = committed.pop(row.n, (-1, b""))
@@ -287,7 +292,10 @@ class Whole:
                         self.walk.found(seq, f"archived event {row.event} was erased and is there again")
                     continue
                 try:
-                    holds = commits(row, reader.record(row), digest)
+                    record = reader.record(row)
+                    holds = commits(row, record, digest)
+                    if holds:
+                        index.due(said_of(session, row.n, holder, event_from_record(record)))
                 except TrailUnreadable as error:
                     self.walk.found(seq, f"archived event {row.event} cannot be read: {error}")
                     continue
@@ -296,6 +304,13 @@ class Whole:
             self._not_there(session, committed)
         for session, seqs in observed.items():
             self._not_there(session, self._committed(seqs))
+        self.finishes(lambda: self._said(index), "index of the archive")
+
+    def _said(self, index: SaidSums) -> None:
+        """The index of the archive against what the events that are there say."""
+        index.kept(self.rows)
+        for session in index.apart()[:1]:
+            self.walk.found(-1, f"the index of the archive is not what the events of session {session} say")
 
     def blocks(self) -> None:
         """No block that holds anything but the records of its session's events."""
@@ -326,6 +341,12 @@ class Whole:
                 continue
             found.update({n: (seq, digest) for n, digest in enumerate(digests, first)})
         return found
+
+    def vectors(self) -> None:
+        """No vector of a text that was erased: it would tell what that spoke of. What the others say is no evidence."""
+        for claim in self.rows.vector_claims():
+            if claim >= self.walk.size or "text" in self.walk.erased.get(claim, ()):
+                self.walk.found(claim, "there is a vector of a text that is not there")
 
     def root_at(self, size: int) -> bytes | None:
         """Root of the first ``size`` entries, which was asked for beforehand; None where there are fewer."""

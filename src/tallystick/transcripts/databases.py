@@ -77,4 +77,4 @@ def instant_of(value: object, microseconds: int) -> Instant | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     # Compared before it is multiplied: NaN and infinity are no whole numbers.
-    return int(value * microseconds) if 0 <= value < END_OF_TIME / microseconds else None
+    return round(value * microseconds) if 0 <= value < END_OF_TIME / microseconds else None

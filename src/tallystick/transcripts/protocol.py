@@ -81,7 +81,8 @@ class Adapter(Protocol):
 
     def recognises(self, head: bytes, name: str) -> bool:
         """True when ``head`` (the first 64 KiB at most) is this harness's format. Content decides; ``name`` (the file
-        name, no folders) only breaks ties."""
+        name, no folders) only breaks ties. One that was told what the file holds may raise ``NotATranscript`` to say what
+        it lacks."""
         ...
 
     def reader(self, name: str, calls: dict[str, PendingCall] | None = None) -> Reader:

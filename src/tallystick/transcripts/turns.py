@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from tallystick.model.evidence import Event, Problem
-from tallystick.transcripts.documents import DocumentReader, Message
+from tallystick.transcripts.documents import UNREADABLE, DocumentReader, Message
 from tallystick.transcripts.protocol import RawRecord
 
 
@@ -45,7 +43,7 @@ class TurnReader(DocumentReader):
         for record in records:
             try:
                 found = self.turns(record.data)
-            except msgspec.DecodeError as error:
+            except UNREADABLE as error:
                 self.records += 1
                 self.problems.append(Problem(record.line, f"not a {self.harness} text: {str(error)[:200]}"))
                 continue

@@ -11,7 +11,7 @@ from tallystick.model.evidence import Event
 from tallystick.redaction import REDACTOR
 from tallystick.store.protocol import ArchivedEvent, Writing
 from tallystick.trail import Appender
-from tallystick.trail.archive import ArchiveReader, Packer, event_from_record, is_erased, version_id
+from tallystick.trail.archive import ArchiveReader, Packer, event_from_record, is_erased, keep, version_id
 from tallystick.workflows.tombstones import Digest, Tombstones
 
 Read = tuple[str, Event]
@@ -68,7 +68,7 @@ class SessionArchive:
         if not made.events:
             return False
         self.counts["events_archived"] += len(made.events)
-        rows.archive(made.blocks, made.events)
+        keep(rows, made)
         parts = {"manifest": made.manifest, "source": encode({"path": self._source})}
         appender.add(EntryKind.OBSERVED, parts, refs=[session])
         return True

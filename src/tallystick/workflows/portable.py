@@ -24,6 +24,7 @@ from tallystick.model.entry import Entry, EntryKind, Head, LogName
 from tallystick.store.folding import fold_into
 from tallystick.store.packing import Packed, packed
 from tallystick.store.protocol import ArchivedEvent, BlockRow, EntryRow, PartRow, Reading, Writing
+from tallystick.store.said_words import index_anew
 from tallystick.trail import Trail
 from tallystick.trail.appending import seal_log
 from tallystick.trail.archive import ArchiveReader, commits, digests_of, is_erased, manifests
@@ -229,6 +230,7 @@ class _Import:
                 raise CanonicalError(f"{self.frontier.size} entries with another root than its {header.size} entries")
             if header.log is LogName.MEMORY:
                 check_archive(self._rows, self._erased_events)
+                index_anew(self._rows)
                 self._rows.file(refile(self._rows, self._digest))
             if self._erased or self._erased_events:
                 note_tombstones(self._rows)

@@ -17,7 +17,7 @@ from tallystick.cli.options import shared
 from tallystick.cli.saying import complain
 from tallystick.config import found_places
 from tallystick.errors import UsageError
-from tallystick.plugins import adapters, home, ingest_tools
+from tallystick.plugins import adapters, home, ingest_tools, mapped_adapter
 from tallystick.trail.instants import parse_instant
 from tallystick.workflows.ingest import IngestReport, ingest
 from tallystick.workflows.surfaced import Surfaced
@@ -30,14 +30,30 @@ SHOWN_PROBLEMS = 20
 )
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--harness", metavar="NAME", help="Only transcripts of this harness.")
+@click.option(
+    "--mapping",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Read the paths as JSON lines, by a TOML file that says where in a line things stand (docs/formats/generic-jsonl.md).",
+)
 @click.option("--since", metavar="T", help="Only files changed since this instant.")
 @click.option("--thorough", is_flag=True, help="Compare the whole of files that look unchanged.")
 @click.option("--redact-emails", is_flag=True, help="Take out e-mail addresses as well as secrets.")
 @shared(reads=False)
 def command(
-    asked: Asked, paths: tuple[Path, ...], harness: str | None, since: str | None, thorough: bool, redact_emails: bool
+    asked: Asked,
+    paths: tuple[Path, ...],
+    harness: str | None,
+    mapping: Path | None,
+    since: str | None,
+    thorough: bool,
+    redact_emails: bool,
 ) -> None:
     """Ingest and report."""
+    if mapping and harness:
+        raise UsageError("--mapping and --harness: one of them; a mapping is a harness of its own")
+    if mapping and not paths:
+        raise UsageError("--mapping: name the files or folders that it is for")
     names = [adapter.name for adapter in adapters()]
     if harness is not None and harness not in names:
         raise UsageError(f"--harness {harness}: no such harness; there are {', '.join(names)}")
@@ -56,6 +72,8 @@ def command(
             shown_before=Surfaced(asked.trail).before,
             progress=progress,
         )
+        if mapping:
+            tools = tools._replace(adapters=[mapped_adapter(mapping)])
         report = ingest(asked.trail, wanted, tools, discovered=not paths)
     asked.show(_document(report), lambda: _shown(report))
     if report.refused:

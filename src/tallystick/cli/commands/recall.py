@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from tallystick.cli.saying import say_exactly
 from tallystick.language.polarity import denies
 from tallystick.model.claim import Derivation
 from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
+from tallystick.plugins import embedder
 from tallystick.trail.instants import iso
 from tallystick.workflows.recall import Recalled, recall
 from tallystick.workflows.replay import Asking
@@ -24,9 +26,10 @@ from tallystick.workflows.replay import Asking
 @click.option(
     "--limit", metavar="N", type=click.IntRange(1, 200), default=10, show_default=True, help="Most items shown."
 )
+@click.option("--words", "words_only", is_flag=True, help="By words alone, where $TALLY_EMBEDDER adds meaning.")
 @narrowed
 @shared()
-def command(asked: Asked, query: str, limit: int, asking: Asking) -> None:
+def command(asked: Asked, query: str, limit: int, words_only: bool, asking: Asking) -> None:
     """Search, log, show."""
     found = recall(
         asked.trail,
@@ -36,6 +39,7 @@ def command(asked: Asked, query: str, limit: int, asking: Asking) -> None:
         render=lambda found: asked.form(_document(found), lambda: _shown(found)),
         asking=asking,
         limit=limit,
+        embedder=None if words_only else embedder(os.environ),
     )
     say_exactly(found.shown)
 
@@ -67,6 +71,7 @@ def _document(found: Recalled) -> dict[str, Any]:
         "seq": found.point.seq,
         "items": items,
         "more": found.more,
+        "method": found.method,
         "whole": found.whole,
     }
 

@@ -13,6 +13,7 @@ from tallystick.store.postgres.archive import LAST
 from tallystick.store.postgres.columns import bigints, columns
 from tallystick.store.postgres.reading import PostgresReading, Where
 from tallystick.store.postgres.rows import claim_kept, event_key, kept, path_key, valid_kept
+from tallystick.store.postgres.said import SaidRun, packed_places, places_in, runs_of
 from tallystick.store.protocol import (
     ArchivedEvent,
     BlockRow,
@@ -21,6 +22,7 @@ from tallystick.store.protocol import (
     Selection,
     SourceRow,
 )
+from tallystick.store.said import EARLIEST, Places, Said
 
 _COLUMNS = "abcdefghijklmnopqrstuvwxyz"
 _GATHERED = 8192
@@ -41,6 +43,7 @@ class PostgresLog(PostgresReading):
         self._balances: dict[int, int] = {}
         """Claims held by a holder, by its number, as this write has made it."""
         self._pending = search.Pending()
+        self._free: Places | None = None
         self._by_id: dict[str, int] = {}
         """Numbers of holders."""
 
@@ -168,6 +171,7 @@ class PostgresLog(PostgresReading):
         """One run for each word, holder and block, in the place of the many that single appends leave."""
         self.finish()
         self._ask("join_runs", trail=self._trail)
+        self._ask("join_said_runs", trail=self._trail)
 
     def newest(self, tokens: Sequence[Sequence[str]], selection: Selection, limit: int) -> list[int]:
         """See ``protocol.Reading``."""
@@ -183,6 +187,37 @@ class PostgresLog(PostgresReading):
         self._add("add_blocks", blocks)
         self._add("add_events", [(r[0], r[1], event_key(r[2]), *r[3:]) for r in events])
 
+    def say(self, said: Iterable[Said]) -> None:
+        """See ``protocol.Writing``."""
+        if self._free is None:
+            self._free = Places(self._is_taken, self._last_untimed)
+        given = self._free.given(said)
+        self._add("add_said_places", [(place, *each[:3]) for place, each in given])
+        self._add("add_said_runs", runs_of(given))
+
+    def _is_taken(self, place: int) -> bool:
+        return bool(self._one("is_said_place", place=place)[0])
+
+    def _last_untimed(self) -> int:
+        return int(self._one("last_said_place", stop=EARLIEST)[0])
+
+    def unsay(self, said: Iterable[Said]) -> None:
+        """See ``protocol.Writing``."""
+        for each in said:
+            row = self._one("said_place_of", session=each.session, n=each.n)
+            if row is None:
+                continue
+            again: list[SaidRun] = []
+            for word, upto, data in self._ask("said_runs_of_place", words=sorted(each.words), place=row[0]).fetchall():
+                places = places_in(upto, data)
+                if row[0] in places:
+                    self._ask("drop_said_run", word=word, upto=upto)
+                    left = sorted(place for place in places if place != row[0])
+                    again += [(word, left[-1], packed_places(left))] if left else []
+            self._add("add_said_runs", again)
+            self._ask("drop_said_place", place=row[0])
+        self._free = None
+
     def next_block(self) -> int:
         """See ``protocol.Writing``."""
         row = self._one("next_block")
@@ -197,6 +232,7 @@ class PostgresLog(PostgresReading):
                 self._ask("erase", seq=seq, data=left)
         said = list(texts)
         self._know(Closing(claim, -1) for claim, _ in said)
+        self._ask("erase_vectors", claims=[claim for claim, _ in said])
         for claim, text in said:
             row = self._opened[claim]
             self._unfile(claim, row.holder, search.words_of(text, kept(row.kind)))

@@ -11,9 +11,13 @@ from psycopg import errors
 
 from tallystick.errors import MachineError, TrailUnreadable, TrailUnwritable
 from tallystick.store.postgres.connection import SESSION_ROLE, Address, newer
+from tallystick.store.postgres.rows import NUMBERS
+from tallystick.store.said_words import index_anew
 from tallystick.store.statements import text
 
 HERE = os.path.dirname(__file__)
+_INDEXED = 2
+"""The migration that makes an index of the archive."""
 _LOCK = 0x74616C6C79  # "tally"; no log's lock is that small.
 
 
@@ -60,10 +64,22 @@ def migrate(connection: psycopg.Connection[Any], address: Address) -> None:
                         "INSERT INTO tally.migration (number, name, digest) VALUES (%s, %s, %s)",
                         (each.number, each.name, each.digest),
                     )
+            if applied and _INDEXED not in applied:
+                _index_archives(connection)
             if not _may_become_the_session(connection):
                 connection.execute(f"GRANT {SESSION_ROLE} TO CURRENT_USER")
     except psycopg.Error as error:
         raise _translated(error, connection, address) from None
+
+
+def _index_archives(connection: psycopg.Connection[Any]) -> None:
+    """Read the archives of all trails into the index that has just been made for them."""
+    from tallystick.store.postgres.log import PostgresLog  # Once in the life of a database.
+
+    for (trail,) in connection.execute("SELECT trail FROM tally.trail").fetchall():
+        connection.execute("SELECT set_config('tally.trail', %s, true)", (str(trail),))
+        for log in sorted(NUMBERS.values()):
+            index_anew(PostgresLog(connection, log, trail))
 
 
 def is_there(connection: psycopg.Connection[Any]) -> bool:

@@ -381,6 +381,72 @@ DELETE FROM tally.search WHERE log = %(log)s AND holder = %(holder)s AND word = 
 -- name: rows_search
 SELECT holder, word, upto, claims FROM tally.search WHERE log = %(log)s;
 
+-- name: add_said_places
+INSERT INTO tally.said_place (trail, log, place, session, n, at)
+    SELECT %(trail)s, %(log)s, * FROM unnest(%(a)b::bigint[], %(b)b::bigint[], %(c)b::bigint[], %(d)b::bigint[]);
+
+-- name: is_said_place
+SELECT EXISTS (SELECT FROM tally.said_place WHERE log = %(log)s AND place = %(place)s::bigint);
+
+-- name: last_said_place
+-- The last below a place.
+SELECT coalesce(max(place), 0) FROM tally.said_place WHERE log = %(log)s AND place < %(stop)s::bigint;
+
+-- name: said_bounds
+-- The first place and the last.
+SELECT min(place), max(place) FROM tally.said_place WHERE log = %(log)s;
+
+-- name: said_place_of
+SELECT place FROM tally.said_place WHERE log = %(log)s AND session = %(session)s::bigint AND n = %(n)s::bigint;
+
+-- name: said_span
+SELECT count(*), coalesce(min(nullif(at, -1)), -1), coalesce(max(at), -1) FROM tally.said_place
+    WHERE log = %(log)s AND session = %(session)s::bigint AND n < %(stop)s::bigint;
+
+-- name: said_places
+SELECT place, session, n, at FROM tally.said_place WHERE log = %(log)s AND place > %(after)s::bigint ORDER BY place LIMIT %(run)s;
+
+-- name: said_places_among
+-- Newest first.
+SELECT place, session, n, at FROM tally.said_place
+    WHERE log = %(log)s AND place = ANY (%(places)s::bigint[]) ORDER BY place DESC;
+
+-- name: drop_said_place
+DELETE FROM tally.said_place WHERE log = %(log)s AND place = %(place)s::bigint;
+
+-- name: add_said_runs
+INSERT INTO tally.said (trail, log, word, upto, places)
+    SELECT %(trail)s, %(log)s, * FROM unnest(%(a)b::text[], %(b)b::bigint[], %(c)b::bytea[]);
+
+-- name: said_runs
+-- Of the words, within whole blocks.
+SELECT word, upto, places FROM tally.said
+    WHERE log = %(log)s AND word = ANY (%(words)s::text[]) AND upto >= %(start)s::bigint AND upto < %(stop)s::bigint;
+
+-- name: said_runs_of_place
+-- The run of each word that the place can be in, by the block of 65,536 that it is in.
+SELECT word, upto, places FROM tally.said
+    WHERE log = %(log)s AND word = ANY (%(words)s::text[])
+        AND upto >= %(place)s::bigint AND upto < (%(place)s::bigint / 65536 + 1) * 65536 ORDER BY word, upto;
+
+-- name: said_beginning
+-- Every word that begins so.
+SELECT DISTINCT word FROM tally.said WHERE log = %(log)s AND word >= %(first)s AND word < %(last)s;
+
+-- name: drop_said_run
+DELETE FROM tally.said WHERE log = %(log)s AND word = %(word)s AND upto = %(upto)s::bigint;
+
+-- name: rows_said
+SELECT word, upto, places FROM tally.said
+    WHERE log = %(log)s AND (word, upto) > (%(word)s, %(upto)s::bigint) ORDER BY word, upto LIMIT %(run)s;
+
+-- name: join_said_runs
+-- One run for each word and block, in the place of the many that slices leave.
+WITH gone AS (DELETE FROM tally.said WHERE log = %(log)s RETURNING word, upto, places)
+INSERT INTO tally.said (trail, log, word, upto, places)
+    SELECT %(trail)s, %(log)s, word, max(upto), string_agg(places, '' ORDER BY upto)
+    FROM gone GROUP BY word, upto / 65536;
+
 -- name: holders_apart
 -- A holder of whom there is no claim: no row where all have one.
 SELECT id FROM tally.holder AS h WHERE log = %(log)s
@@ -426,3 +492,22 @@ SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension AS e JOIN pg_catalog.
 -- name: indexes
 SELECT c.oid::regclass::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     JOIN pg_catalog.pg_am AS a ON a.oid = c.relam WHERE n.nspname = 'tally' AND c.relkind = 'i' AND a.amname = 'btree' ORDER BY 1;
+
+-- name: vectors
+-- Of the claims of some holders, or of all of them, newest first.
+SELECT v.claim, coalesce(x.data, ''::bytea) FROM tally.version AS v
+    LEFT JOIN tally.vector AS x ON x.log = v.log AND x.claim = v.claim AND x.model = %(model)s
+    WHERE v.log = %(log)s AND v.claim = v.tx_from AND v.claim <= %(as_of)s::bigint
+        AND v.holder = ANY (%(holders)s::integer[])
+    ORDER BY v.claim DESC LIMIT %(limit)s;
+
+-- name: vector_claims
+SELECT DISTINCT claim FROM tally.vector WHERE log = %(log)s;
+
+-- name: place_vectors
+INSERT INTO tally.vector (trail, log, model, claim, data)
+    SELECT %(trail)s, %(log)s, %(model)s, * FROM unnest(%(a)b::bigint[], %(b)b::bytea[])
+    ON CONFLICT (trail, log, claim, model) DO UPDATE SET data = excluded.data;
+
+-- name: erase_vectors
+DELETE FROM tally.vector WHERE log = %(log)s AND claim = ANY (%(claims)s::bigint[]);

@@ -16,7 +16,7 @@ from tallystick.model.temporal import END_OF_TIME, START_OF_TIME
 from tallystick.store.epochs import seq_at
 from tallystick.store.packing import body_of, told_apart, unpacked
 from tallystick.store.postgres import search
-from tallystick.store.postgres.archive import LAST, RUN, SQL, Archive
+from tallystick.store.postgres.archive import LAST, RUN, SQL
 from tallystick.store.postgres.columns import bigints
 from tallystick.store.postgres.rows import (
     claim_told,
@@ -25,6 +25,8 @@ from tallystick.store.postgres.rows import (
     topic,
     valid_told,
 )
+from tallystick.store.postgres.said import SaidReading
+from tallystick.store.postgres.vectors import PostgresVectors
 from tallystick.store.protocol import (
     Belief,
     EntryRow,
@@ -51,7 +53,7 @@ _SPARSE = 4
 NOWHERE: Where = (0, b"", START_OF_TIME, 0)
 
 
-class PostgresReading(Archive):
+class PostgresReading(SaidReading, PostgresVectors):
     """Implements ``protocol.Reading``.
 
     Raises, in every method, ``psycopg.Error``, which the store translates.

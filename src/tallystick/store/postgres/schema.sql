@@ -340,6 +340,40 @@ CREATE TABLE tally.search (
 );
 ALTER TABLE tally.search ALTER COLUMN claims SET STORAGE EXTERNAL;
 
+-- The index of the archive (store/said.py): which event stands at a place, and the places that hold a word, run by run: two bytes
+-- for each, within the run's block of 65,536.
+CREATE TABLE tally.said_place (
+    trail   uuid NOT NULL,
+    log     smallint NOT NULL,
+    place   bigint NOT NULL,
+    session bigint NOT NULL,
+    n       bigint NOT NULL,
+    at      bigint NOT NULL,            -- -1 where its record has no time
+    PRIMARY KEY (trail, log, place)
+);
+CREATE UNIQUE INDEX said_place_by_event ON tally.said_place (trail, log, session, n);
+
+CREATE TABLE tally.said (
+    trail  uuid NOT NULL,
+    log    smallint NOT NULL,
+    word   text COLLATE "C" NOT NULL,
+    upto   bigint NOT NULL,             -- the largest place of the run
+    places bytea NOT NULL,
+    PRIMARY KEY (trail, log, word, upto)
+);
+ALTER TABLE tally.said ALTER COLUMN places SET STORAGE EXTERNAL;
+
+-- Vectors of claims' texts, by the model that made them, one signed byte a dimension. No evidence: `tally embed` makes them anew.
+CREATE TABLE tally.vector (
+    trail uuid NOT NULL,
+    log   smallint NOT NULL,
+    claim bigint NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    data  bytea NOT NULL,
+    PRIMARY KEY (trail, log, claim, model)
+);
+ALTER TABLE tally.vector ALTER COLUMN data SET STORAGE EXTERNAL;
+
 -- The server's statistics hold samples of what stands in a column. Of what a person could want gone it takes none.
 ALTER TABLE tally.part ALTER COLUMN data SET STATISTICS 0;
 ALTER TABLE tally.block ALTER COLUMN data SET STATISTICS 0;
@@ -349,13 +383,16 @@ ALTER TABLE tally.version ALTER COLUMN valid SET STATISTICS 0, ALTER COLUMN subj
 ALTER TABLE tally.verdict ALTER COLUMN reason SET STATISTICS 0;
 ALTER TABLE tally.name ALTER COLUMN name SET STATISTICS 0, ALTER COLUMN facts SET STATISTICS 0;
 ALTER TABLE tally.search ALTER COLUMN word SET STATISTICS 0, ALTER COLUMN claims SET STATISTICS 0;
+ALTER TABLE tally.said ALTER COLUMN word SET STATISTICS 0, ALTER COLUMN places SET STATISTICS 0;
+ALTER TABLE tally.vector ALTER COLUMN data SET STATISTICS 0;
 
 -- A session sees and writes the trail that it is bound to, and so does the owner.
 DO $$ DECLARE
     each text;
 BEGIN
     FOREACH each IN ARRAY ARRAY['trail', 'meta', 'head', 'entry', 'part', 'node', 'block', 'event', 'same', 'source', 'holder',
-            'held', 'version', 'verdict', 'touch', 'link', 'name', 'epoch', 'search'] LOOP
+            'held', 'version', 'verdict', 'touch', 'link', 'name', 'epoch', 'search', 'said_place', 'said',
+            'vector'] LOOP
         EXECUTE format('ALTER TABLE tally.%I ENABLE ROW LEVEL SECURITY', each);
         EXECUTE format('ALTER TABLE tally.%I FORCE ROW LEVEL SECURITY', each);
         EXECUTE format('CREATE POLICY bound ON tally.%I USING (trail = tally.bound()) WITH CHECK (trail = tally.bound())', each);
@@ -368,8 +405,9 @@ CREATE POLICY named ON tally.meta FOR SELECT TO CURRENT_USER USING (key = 'trail
 
 REVOKE INSERT ON tally.trail FROM tally_session;
 GRANT UPDATE ON tally.meta, tally.head, tally.block, tally.event, tally.same, tally.source, tally.held, tally.version, tally.verdict,
-    tally.touch, tally.link, tally.name, tally.search TO tally_session;
-GRANT DELETE ON tally.block, tally.source, tally.verdict, tally.search TO tally_session;
+    tally.touch, tally.link, tally.name, tally.search, tally.vector TO tally_session;
+GRANT DELETE ON tally.block, tally.source, tally.verdict, tally.search, tally.said_place, tally.said,
+    tally.vector TO tally_session;
 GRANT SELECT ON tally.migration TO tally_session;
 REVOKE ALL ON FUNCTION tally.erase(smallint, bigint, bytea), tally.trail_named(text, boolean) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tally.erase(smallint, bigint, bytea), tally.trail_named(text, boolean) TO tally_session;

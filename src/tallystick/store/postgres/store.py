@@ -42,7 +42,20 @@ _HELD = (
 """Whether a lock is held, without asking for it. A standby does not see the locks of its primary."""
 _SIZE = "SELECT coalesce(max(size), 0) FROM tally.head WHERE log = %s"
 _ASK_AGAIN_SECONDS = 0.05
-_ERASED = ("part", "block", "event", "version", "verdict", "touch", "name", "search", "source")
+_ERASED = (
+    "part",
+    "block",
+    "event",
+    "version",
+    "verdict",
+    "touch",
+    "name",
+    "search",
+    "said_place",
+    "said",
+    "vector",
+    "source",
+)
 """Tables in which something is erased, or replaced by what does not say it."""
 
 

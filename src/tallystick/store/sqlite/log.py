@@ -29,6 +29,7 @@ from tallystick.store.protocol import (
 )
 from tallystick.store.sqlite.gathering import Gathered
 from tallystick.store.sqlite.reading import SqliteReading, event_key, in_index, kept
+from tallystick.store.sqlite.said import SaidWriting
 from tallystick.store.sqlite.statements import statements
 
 _SQL = statements()
@@ -40,7 +41,7 @@ _MANY = 64
 """Entries in one go from which it pays to have every statement compiled again, as turning triggers off and on does."""
 
 
-class SqliteLog(SqliteReading):
+class SqliteLog(SaidWriting, SqliteReading):
     """Implements ``protocol.Writing`` over an open connection inside a transaction that its owner began."""
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -173,9 +174,9 @@ class SqliteLog(SqliteReading):
 
     def erase(self, parts: Mapping[int, Collection[str]], texts: Iterable[tuple[int, str]]) -> None:
         """See ``protocol.Writing``."""
-        self._settled.executemany(
-            _SQL["erase_words"], [(claim, self._indexed(claim, text, {})) for claim, text in texts]
-        )
+        gone = [(claim, self._indexed(claim, text, {})) for claim, text in texts]
+        self._settled.executemany(_SQL["erase_words"], gone)
+        self._settled.executemany(_SQL["erase_vectors"], [(claim,) for claim, _ in gone])
         with self._unguarded():
             for seq, names in parts.items():
                 row = self._settled.execute(_SQL["parts"], (seq,)).fetchone()

@@ -8,8 +8,12 @@ import apsw
 
 from tallystick.store.folding import fold_anew
 from tallystick.store.packing import packed
+from tallystick.store.said_words import index_anew
 from tallystick.store.sqlite.log import SqliteLog
 from tallystick.store.sqlite.statements import migration
+
+_FOLDED_ALIKE = 2
+"""The first format whose views are those of this one."""
 
 
 class _Packed:
@@ -40,7 +44,9 @@ def migrate(connection: apsw.Connection, newest: int) -> None:
             connection.execute(migration(version))
         if before < newest:
             draft = SqliteLog(connection)
-            fold_anew(draft)
+            if before < _FOLDED_ALIKE:
+                fold_anew(draft)
+            index_anew(draft)
             draft.settle()
             connection.execute(f"PRAGMA user_version = {newest}")
         connection.execute("COMMIT")

@@ -255,6 +255,20 @@ SELECT valid FROM version AS v WHERE valid IS NOT NULL AND tx_from <= ? AND tx_t
 -- as_of
 SELECT coalesce(sum((SELECT held FROM held WHERE holder = h.n AND seq <= ? ORDER BY seq DESC LIMIT 1)), 0) FROM holder AS h;
 
+-- name: vectors
+-- model, as_of; what narrows it further is added by the caller, and the order
+SELECT v.claim, coalesce(x.data, x'') FROM version AS v LEFT JOIN vector AS x ON x.claim = v.claim AND x.model = ?
+WHERE v.claim = v.tx_from AND v.claim <= ?;
+
+-- name: vector_claims
+SELECT DISTINCT claim FROM vector;
+
+-- name: place_vector
+INSERT OR REPLACE INTO vector (model, claim, data) VALUES (?, ?, ?);
+
+-- name: erase_vectors
+DELETE FROM vector WHERE claim = ?;
+
 -- name: file
 INSERT INTO same (key, claim) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET claim = excluded.claim;
 
@@ -317,6 +331,50 @@ SELECT offset, session, n FROM event WHERE block = ?;
 -- name: move_event
 -- offset, session, n
 UPDATE event SET offset = ? WHERE session = ? AND n = ?;
+
+-- name: add_said_place
+-- place, session, n, at
+INSERT INTO said_place (place, session, n, at) VALUES (?, ?, ?, ?);
+
+-- name: is_said_place
+SELECT EXISTS (SELECT 1 FROM said_place WHERE place = ?);
+
+-- name: last_said_place
+-- The last below a place.
+SELECT coalesce(max(place), 0) FROM said_place WHERE place < ?;
+
+-- name: said_place_of
+-- session, n
+SELECT place FROM said_place WHERE session = ? AND n = ?;
+
+-- name: said_span
+-- session, stop
+SELECT count(*), coalesce(min(nullif(at, -1)), -1), coalesce(max(at), -1) FROM said_place WHERE session = ? AND n < ?;
+
+-- name: said_places
+SELECT place, session, n, at FROM said_place ORDER BY place;
+
+-- name: erase_said_place
+DELETE FROM said_place WHERE place = ?;
+
+-- name: add_said
+-- place, words
+INSERT INTO said (rowid, text) VALUES (?, ?);
+
+-- name: erase_said
+-- place, words
+INSERT INTO said (said, rowid, text) VALUES ('delete', ?, ?);
+
+-- name: said
+-- query, first, last, sessions as JSON (twice); newest first
+SELECT p.place, p.session, p.n, p.at FROM said CROSS JOIN said_place AS p ON p.place = said.rowid
+    WHERE said MATCH ? AND said.rowid BETWEEN ? AND ?
+        AND (? IS NULL OR p.session IN (SELECT value FROM json_each(?)))
+    ORDER BY said.rowid DESC;
+
+-- name: said_words
+-- After said_kept is there.
+SELECT k.term, p.session, p.n FROM temp.said_kept AS k LEFT JOIN said_place AS p ON p.place = k.doc;
 
 -- name: forget_sources
 DELETE FROM source WHERE session = ?;

@@ -39,7 +39,9 @@ from tallystick.store.protocol import (
     SourceRow,
     covers,
 )
+from tallystick.store.sqlite.said import SaidReading
 from tallystick.store.sqlite.statements import statements
+from tallystick.store.sqlite.vectors import SqliteVectors
 from tallystick.store.words import words
 
 _SQL = statements()
@@ -55,7 +57,7 @@ _json = json.JSONDecoder().raw_decode
 """Of text that the engine wrote: half the time of ``json.loads``."""
 
 
-class SqliteReading:
+class SqliteReading(SaidReading, SqliteVectors):
     """Implements ``protocol.Reading`` over an open connection inside a transaction that its owner began."""
 
     def __init__(self, connection: apsw.Connection) -> None:

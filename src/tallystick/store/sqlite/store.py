@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SQL = statements()
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """``PRAGMA user_version`` of the databases; the highest migration that has been applied."""
 
 
@@ -184,9 +184,8 @@ class SqliteStore:
                 return ["search index: its words are not those of the texts"]
             connection.execute("ROLLBACK")
             with suppress(apsw.ReadOnlyError, apsw.BusyError):  # Nothing may be written, at all or now: not unsound.
-                connection.execute(
-                    "BEGIN IMMEDIATE; INSERT INTO words (words, rank) VALUES ('integrity-check', 1); ROLLBACK"
-                )
+                for index in _INDEXES:
+                    connection.execute(f"BEGIN IMMEDIATE; {_CHECKED.format(index)}; ROLLBACK")
         except (apsw.ReadOnlyError, apsw.CantOpenError):
             return []
         except apsw.FullError:
@@ -206,7 +205,8 @@ class SqliteStore:
             connection = self._writer(log)
             try:
                 connection.set_busy_timeout(int(self._timeout * 1000))
-                connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+                for index in _INDEXES:
+                    connection.execute(_MERGED.format(index))
                 connection.execute("VACUUM")
                 busy, _, _ = next(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
             except apsw.Error as error:
@@ -350,9 +350,13 @@ def _check_counts(connection: apsw.Connection) -> list[str]:
 
 
 _SCHEMA = "SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema"
-_SETTINGS = "SELECT k, v FROM words_config"
-_KEPT_BY_THE_INDEX = frozenset({"words_data", "words_idx", "words_config"})
-"""Tables that FTS5 makes for the search index, in the words of its own version."""
+_INDEXES = ("words", "said")
+"""The search indexes: of claims, and of the archive."""
+_SETTINGS = "SELECT k, v FROM {}_config"
+_MERGED = "INSERT INTO {0} ({0}) VALUES ('optimize')"
+_CHECKED = "INSERT INTO {0} ({0}, rank) VALUES ('integrity-check', 1)"
+_KEPT_BY_THE_INDEX = frozenset(f"{index}_{table}" for index in _INDEXES for table in ("data", "idx", "config"))
+"""Tables that FTS5 makes for the search indexes, in the words of its own version."""
 
 
 def _schema_of(connection: apsw.Connection) -> set[tuple[str, str, str, str]]:
@@ -361,8 +365,10 @@ def _schema_of(connection: apsw.Connection) -> set[tuple[str, str, str, str]]:
     for row in connection.execute(_SCHEMA):
         sort, name, table, sql = (_text(each) for each in row)
         found.add((sort, name, table, "" if sort == "table" and name in _KEPT_BY_THE_INDEX else sql))
-    if ("table", "words_config", "words_config", "") in found:
-        found |= {("set", "words", repr(key), repr(value)) for key, value in connection.execute(_SETTINGS)}
+    for index in _INDEXES:
+        if ("table", f"{index}_config", f"{index}_config", "") in found:
+            settings = connection.execute(_SETTINGS.format(index))
+            found |= {("set", index, repr(key), repr(value)) for key, value in settings}
     return found
 
 

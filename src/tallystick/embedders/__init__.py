@@ -1,0 +1,1 @@
+"""Embedders: texts in, vectors out, so that a search finds what says the same in other words."""

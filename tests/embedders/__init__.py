@@ -1,0 +1,1 @@
+"""Embedders held to what they are."""
