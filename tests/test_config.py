@@ -6,10 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import platformdirs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tallystick.config import in_main_checkout, places, project_here, project_of, user_folder
 from tallystick.model.evidence import SessionFacts
@@ -157,6 +160,16 @@ def test_a_git_file_of_any_content(tmp_path: Path, data: bytes) -> None:
     """SEC.3: a damaged ``.git`` file makes a folder no less a project."""
     (tmp_path / ".git").write_bytes(data)
     assert project_at(tmp_path) == f"project:{tmp_path}"
+
+
+@given(
+    st.binary(max_size=200) | st.text(max_size=200).map(lambda text: f"gitdir: {text}".encode("utf-8", "surrogatepass"))
+)
+def test_no_git_file_stops_anything(data: bytes) -> None:
+    """SEC.3: whatever stands in one, there is an answer, and a folder that nobody else vouches for is its own project."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, ".git").write_bytes(data)
+        assert project_at(Path(folder)) == project_here(folder) == f"project:{folder}"
 
 
 def test_a_pipe_is_no_git_file(tmp_path: Path) -> None:

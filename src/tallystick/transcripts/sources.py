@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from io import BufferedReader, BytesIO, RawIOBase, UnsupportedOperation
 from pathlib import Path
@@ -100,11 +101,21 @@ def _walk(folder: Path, bad: list[Unreadable]) -> Iterator[Path]:
         folders.sort()
         there = set(names)
         for name in sorted(names):
-            path = Path(where) / name
             if name.endswith(".zst") and name.removesuffix(".zst") in there:
                 continue
-            if name.endswith((*ENDINGS, *OTHER_ENDINGS)) and path.is_file() and not is_never_read(path):
-                yield path
+            if name.endswith((*ENDINGS, *OTHER_ENDINGS)) and _may_be_read(os.path.join(where, name)):
+                yield Path(where, name)
+
+
+def _may_be_read(path: str) -> bool:
+    """Whether it is a file, and none that is never read; one look at most of them, since there may be ten thousand."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    if stat.S_ISLNK(mode):
+        return os.path.isfile(path) and not is_never_read(Path(path))
+    return stat.S_ISREG(mode) and os.path.basename(path).lower() not in NEVER_READ
 
 
 def is_never_read(path: Path) -> bool:

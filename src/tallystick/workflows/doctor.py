@@ -100,7 +100,9 @@ def _clock(trail: Trail) -> Check:
 def _folders(folders: Sequence[Path]) -> Check:
     if not folders:
         return Check("harnesses", "note", "no sessions found on this machine; name a folder to `tally ingest`")
-    unreadable = [str(folder) for folder in folders if not os.access(folder, os.R_OK | os.X_OK)]
+    unreadable = [
+        str(folder) for folder in folders if not os.access(folder, os.R_OK | (os.X_OK if os.path.isdir(folder) else 0))
+    ]
     if unreadable:
         return Check("harnesses", "bad", f"cannot be read: {', '.join(unreadable)}; check who owns them")
     return Check("harnesses", "ok", ", ".join(map(str, folders)))
