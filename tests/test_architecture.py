@@ -21,25 +21,8 @@ SHARED = {
         "epochs folding outside packing presence protocol records said said_words statements stems vectors words".split()
     ),
     "transcripts": set(
-        "claude_code_speech databases documents exports lines protocol salvage sources texts turns view".split()
+        "claude_code_speech databases documents exports lines protocol salvage sources task_prompts texts turns view".split()
     ),
-    "store": {"epochs", "folding", "outside", "packing", "presence", "protocol", "statements", "words"},
-    "transcripts": {"protocol", "sources", "lines", "documents", "texts", "view", "task_prompts"},
-    "store": {
-        "epochs",
-        "folding",
-        "outside",
-        "packing",
-        "presence",
-        "protocol",
-        "records",
-        "said",
-        "said_words",
-        "statements",
-        "stems",
-        "words",
-    },
-    "transcripts": {"protocol", "sources", "lines", "documents", "texts", "view"},
     "extractors": {"protocol"},
 }
 """Modules of an effects row that every implementation in it may import."""

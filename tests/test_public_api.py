@@ -47,8 +47,6 @@ NAMES = {
 COMMANDS_TODAY = (
     "ingest brief recall embed search sessions show cite answers context remember quote outcome why replay diff revise retract"
     " undo register join forget verify checkpoint prove verify-bundle export import doctor demo"
-    "ingest brief recall search sessions show cite answers context remember quote outcome why replay diff revise retract undo"
-    " register join forget verify checkpoint prove verify-bundle export import doctor demo"
 )
 TAKES_AS_OF = {
     "answers",
@@ -110,7 +108,7 @@ def test_exit_codes_of_errors() -> None:
 
 ADAPTERS = """
 aider amp atif chatgpt claude-ai claude-code cline codex copilot-cli cursor gemini-cli goose hermes mini-swe-agent opencode
-openhands otel-genai roo-code specstory swe-agent
+openhands otel-genai roo-code specstory swe-agent vscode-chat
 """.split()
 
 

@@ -121,6 +121,21 @@ def adapters() -> tuple[Adapter, ...]:
     )
 
 
+def mapped_adapter(mapping: Path) -> Adapter:
+    """The adapter that a mapping file describes.
+
+    Raises:
+        UsageError: the file cannot be read, or is no mapping.
+    """
+    from tallystick.transcripts.generic_jsonl import adapter_by, mapping_of
+
+    try:
+        data = mapping.read_bytes()
+    except OSError as error:
+        raise UsageError(f"--mapping {mapping}: {error.strerror}") from None
+    return adapter_by(mapping_of(data, str(mapping), [each.name for each in adapters()]))
+
+
 def ingest_tools(
     environ: Mapping[str, str],
     *,

@@ -25,7 +25,6 @@ MADE = Path(__file__).resolve().parent / "made"
 SHOWN_CHARACTERS = 160
 _LEFT_OUT = ("", (), None, Status.NONE)
 ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
-ADAPTERS: dict[str, Adapter] = {each.name: each for each in adapters() if each.name != "claude-code"}
 
 
 def home(harness: str) -> Path:
