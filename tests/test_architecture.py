@@ -21,7 +21,7 @@ SHARED = {
         "epochs folding outside packing presence protocol records said said_words statements stems vectors words".split()
     ),
     "transcripts": set(
-        "claude_code_speech databases documents exports lines protocol salvage sources task_prompts texts turns view".split()
+        "databases documents exports lines protocol salvage sources task_prompts texts turns view".split()
     ),
     "extractors": {"protocol"},
 }
@@ -95,7 +95,10 @@ def test_pure_rows_are_redaction_and_everything_below() -> None:
     assert set(contracts()["pure"]["forbidden_modules"]) == IMPURE
 
 
-WORDS = {"atif": {"claude_code_results", "claude_code_speech", "codex_speech", "codex_tools"}}
+WORDS = {
+    "atif": {"claude_code_results", "claude_code_speech", "codex_speech", "codex_tools"},
+    "specstory": {"claude_code_speech"},
+}
 """What the reader of an exchange format may import besides: the words of the harnesses whose sessions it holds, no reader."""
 
 
