@@ -239,6 +239,23 @@ def test_who_is_speaking(database: Path) -> None:
     assert delegated == ["Two floats are left in src/tax.py."]
 
 
+@pytest.mark.parametrize(
+    ("kind", "origin"),
+    [
+        ("user", Origin.USER),
+        ("scheduled", Origin.HARNESS),
+        ("hidden", Origin.HARNESS),
+        ("sub_agent", Origin.DELEGATED),
+        ("of_next_year", Origin.USER),
+    ],
+)
+def test_sessions_that_nobody_sits_at(kind: str, origin: Origin) -> None:
+    """EVID.6, pitfall 34: what a schedule asks for was not typed in its session."""
+    told = {"role": "user", "content": [{"type": "text", "text": "Run the tests."}]}
+    whole = {"id": "s", "session_type": kind, "conversation": [told]}
+    assert [event.origin for event in read(GOOSE, json.dumps(whole).encode())[0]] == [origin]
+
+
 def test_our_own_words_coming_back(database: Path) -> None:
     """EVID.6, pitfall 36: what our command printed is our briefing, not what a tool found."""
     (event,) = [event for event in events_of(database) if event.origin is Origin.BRIEFING]

@@ -200,6 +200,16 @@ def test_branching_and_compressing_in_place(database: Path) -> None:
     assert reader.counts["record:copied"] == 2
 
 
+def test_the_same_words_later_are_a_turn(database: Path) -> None:
+    """EVID.5: what is said again away from a summary was said again, a copy or not of it standing before."""
+    with sqlite3.connect(database) as connection:
+        row = (CHAT, "user", "See this.", 1790000000.0)
+        connection.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)", row)
+    events, reader = events_of(database, CHAT)
+    assert [event.text for event in events if event.origin is Origin.USER] == ["See this."] * 2
+    assert reader.counts["record:copied"] == 0
+
+
 def test_what_was_taken_back(database: Path) -> None:
     """EVID.3, pitfall 22: messages that a person went back before are counted, and no evidence."""
     events, reader = events_of(database, CHAT)
@@ -277,6 +287,7 @@ BUNDLE = (
     '[IMPORTANT: The user has invoked the "/clean /work" skill bundle, loading 2 skills together. Treat every skill below as'
     " active.]\nUser instruction: tidy up\n\n[Loaded as part of the bundle]\nUser instruction: quoted"
 )
+ASKS = "The user has provided the following instruction alongside the skill invocation: "
 MERGED = (
     f"[PRIOR CONTEXT — for reference only]\nold\n[END OF PRIOR CONTEXT — SUMMARY BELOW]\n{make_hermes.SUMMARY}\nold"
 )
@@ -291,6 +302,7 @@ LOADED = (
         ("dont run", ["dont run"]),
         (make_hermes.SKILL, ["release 2.1 today"]),
         (make_hermes.SKILL.replace("IMPORTANT", "SYSTEM"), ["release 2.1 today"]),
+        (make_hermes.SKILL.replace("# Release", f"# Release\n{ASKS}quoted"), ["release 2.1 today"]),
         (make_hermes.SKILL.partition("\n\nThe user has provided")[0], []),
         (BUNDLE, ["tidy up"]),
         (LOADED.format("then run them with the terminal tool using the absolute path."), ["hi there"]),

@@ -145,6 +145,35 @@ def test_the_tree_tells_what_the_database_tells(database: Path, tmp_path: Path) 
         assert (reader.facts, reader.counts) == (other.facts, other.counts)
 
 
+def test_a_tree_is_read_in_the_order_of_time(tmp_path: Path) -> None:
+    """EVID.1: messages come by their time, whatever they are called; a session that was moved to another project is one."""
+    for path, told in {
+        "session/p1/ses_1": {"id": "ses_1", "projectID": "p1", "directory": "/w"},
+        "session/p2/ses_1": {"id": "ses_1", "projectID": "p2", "directory": "/w"},
+        "message/ses_1/msg_b": {"id": "msg_b", "sessionID": "ses_1", "role": "user", "time": {"created": 1}},
+        "message/ses_1/msg_a": {"id": "msg_a", "sessionID": "ses_1", "role": "user", "time": {"created": 2}},
+        "part/msg_a/prt_a": {
+            "id": "prt_a",
+            "sessionID": "ses_1",
+            "messageID": "msg_a",
+            "type": "text",
+            "text": "second",
+        },
+        "part/msg_b/prt_b": {
+            "id": "prt_b",
+            "sessionID": "ses_1",
+            "messageID": "msg_b",
+            "type": "text",
+            "text": "first",
+        },
+    }.items():
+        file = tmp_path / "storage" / f"{path}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(told))
+    (data,) = documents(OPENCODE, file).values()
+    assert [event.text for event in read(OPENCODE, data)[0]] == ["first", "second"]
+
+
 def test_an_export_is_read_too(database: Path, tmp_path: Path) -> None:
     """EVID.1: what ``opencode export`` writes has the shape of the document that is made of a session."""
     export = tmp_path / "export.json"
