@@ -18,7 +18,8 @@ SRC = ROOT / "src" / "tallystick"
 IMPURE = {"apsw", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "time", "urllib"}
 SHARED = {
     "store": {"epochs", "folding", "outside", "packing", "presence", "protocol", "statements", "words"},
-    "transcripts": {"protocol", "sources", "lines", "documents", "texts", "view"},
+    # An export of Claude Code's sessions holds the same wrappers: who speaks in them is told by the same pure function.
+    "transcripts": {"protocol", "sources", "lines", "documents", "turns", "texts", "view", "claude_code_speech"},
     "extractors": {"protocol"},
 }
 """Modules of an effects row that every implementation in it may import."""
