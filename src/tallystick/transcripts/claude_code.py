@@ -470,13 +470,14 @@ class ClaudeCodeAdapter:
     framing = "lines"
 
     def recognises(self, head: bytes, name: str) -> bool:
-        """True when one of the first records is one that Claude Code writes."""
+        """True when one of the first records is one that Claude Code writes, and the text around it does not quote it."""
         source = LineSource(BytesIO(head))
-        for line in source:
-            if any(_is_ours(piece.record) for piece in decode_line(line.data).pieces):
-                return True
+        lines = [line.data for line in source]
+        logged = 4 + 4 * sum(line.startswith(b"{") for line in lines) >= len(lines)  # A note may stand above the log.
+        if logged and any(_is_ours(piece.record) for line in lines for piece in decode_line(line).pieces):
+            return True
         torn = head[source.position.offset :]
-        return b'"sessionId":' in torn and _TORN_RECORD.search(torn) is not None
+        return logged and b'"sessionId":' in torn and _TORN_RECORD.search(torn) is not None
 
     def reader(self, name: str, calls: dict[str, PendingCall] | None = None) -> Reader:
         """A new reader; a file called ``agent-<id>.jsonl`` is a sub-agent's."""
