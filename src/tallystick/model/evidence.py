@@ -80,7 +80,8 @@ class Event(NamedTuple):
     """``truncated`` (part of the output is missing), ``persisted`` (output kept in a side file), ``background``,
     ``interrupted``, ``image`` (image data was left out), ``plan`` (plan-mode hand-over), ``expanded`` (a slash command's
     or skill's body), ``negative_result`` (the tool itself says that nothing was found), ``own_tool`` (tallystick's own
-    command or MCP tool), ``feedback`` (a person's words found inside a tool result)."""
+    command or MCP tool), ``feedback`` (a person's words found inside a tool result), ``rewound`` (taken back: the person
+    went on from before it)."""
 
 
 class Problem(NamedTuple):
