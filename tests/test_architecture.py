@@ -18,7 +18,7 @@ SRC = ROOT / "src" / "tallystick"
 IMPURE = {"apsw", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "time", "urllib"}
 SHARED = {
     "store": {"epochs", "folding", "outside", "packing", "presence", "protocol", "statements", "words"},
-    "transcripts": {"protocol", "sources", "lines", "documents", "texts", "view"},
+    "transcripts": {"protocol", "sources", "lines", "documents", "salvage", "texts", "view"},
     "extractors": {"protocol"},
 }
 """Modules of an effects row that every implementation in it may import."""
