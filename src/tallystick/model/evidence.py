@@ -82,6 +82,9 @@ class Event(NamedTuple):
     or skill's body), ``pasted`` (supplied by a person beside their words, not typed), ``negative_result`` (the tool itself
     says that nothing was found), ``own_tool`` (tallystick's own command or MCP tool), ``feedback`` (a person's words found
     inside a tool result)."""
+    or skill's body), ``negative_result`` (the tool itself says that nothing was found), ``own_tool`` (tallystick's own
+    command or MCP tool), ``feedback`` (a person's words found inside a tool result), ``rewound`` (taken back: the person
+    went on from before it)."""
 
 
 class Problem(NamedTuple):

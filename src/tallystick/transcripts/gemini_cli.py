@@ -97,7 +97,9 @@ class GeminiCliReader(DocumentReader):
                     self._learn(session)
         telling: set[int] = set()
         unread: dict[int, str] = log.unread
-        for written in log.shown.values():
+        # After those that stand, so that what is told by both is told by them.
+        for number, written in enumerate((*log.shown.values(), *log.gone)):
+            gone = number >= len(log.shown)
             line = written.line
             message = Message(line.line - 1, written.data, line.offset, len(line.data), line.line, line.line)
             try:
@@ -107,7 +109,7 @@ class GeminiCliReader(DocumentReader):
                 continue
             if events:
                 telling.add(line.line)
-            yield from events
+            yield from (event._replace(flags=(*event.flags, "rewound")) if gone else event for event in events)
         for number, kind in log.kinds.items():
             if number in telling:
                 self.records_with_events += 1

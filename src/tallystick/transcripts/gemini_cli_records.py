@@ -158,6 +158,8 @@ class Log:
     def __init__(self) -> None:
         self.shown: dict[str, Written] = {}
         """By id, in the order in which they first came."""
+        self.gone: list[Written] = []
+        """Messages that were rewound, as they were last."""
         self.kinds: dict[int, str] = {}
         """Of each line, the type it is counted under where it has no events."""
         self.unread: dict[int, str] = {}
@@ -204,12 +206,15 @@ class Log:
         """Take back a message and all after it; all of them where there is none of that id, as the client does."""
         uid = self._copies.get(uid, uid)
         known = uid in self.shown
+        gone: list[Written] = []
         while self.shown:
             last, written = self.shown.popitem()
             self.kinds[written.line.line] = "rewound"
-            self.counts["rewound"] += 1
+            gone.append(written)
             if known and last == uid:
-                return
+                break
+        self.counts.update({"rewound": len(gone)} if gone else {})
+        self.gone += reversed(gone)
 
     def _context(self, line: RawRecord, data: bytes) -> None:
         """A message of the history as the model has it from now on: new, or one that stands above, then a copy.

@@ -1,6 +1,7 @@
 """Reads the chats of VS Code, Copilot's among them: one JSON object a session, or a log of changes to such an object.
 
-A log is put together first; what was said is read from what it comes to, so an undone request is counted and no words.
+A log is put together first; what was said is read from what it comes to: what is cut off is gone, and an undone request
+has the flag ``rewound``.
 """
 
 from __future__ import annotations
@@ -108,8 +109,6 @@ class VsCodeChatReader(DocumentReader):
     def message(self, message: Message) -> Read:
         """What was asked, and what came of it."""
         request = shapes.REQUEST.decode(message.data)
-        if shapes.undone(request):
-            return Read("rewound", ())
         uid = request.requestId or f"R{message.index}"
         uid = uid if uid not in self._ids else f"{uid}@{message.index}"
         self._ids.add(uid)
@@ -135,6 +134,9 @@ class VsCodeChatReader(DocumentReader):
         events += self._said(message, f"{uid}:end", text)
         failed = request.result.errorDetails.message if request.result and request.result.errorDetails else ""
         events += self.texts(message, f"{uid}:error", failed, EventKind.MESSAGE, Origin.HARNESS)
+        if shapes.undone(request):
+            self.counts["rewound"] += 1
+            events = [event._replace(flags=(*event.flags, "rewound")) for event in events]
         return Read("request", events)
 
     def _said(self, message: Message, uid: str, text: list[str]) -> list[Event]:

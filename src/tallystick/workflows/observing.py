@@ -44,9 +44,11 @@ class Observation:
         self.seen = 0
 
     def take(self, event: Event, facts: SessionFacts) -> None:
-        """Look at the next event of the session."""
+        """Look at the next event of the session. What was taken back is kept in the archive and bears out nothing."""
         position = self.seen
         self.seen += 1
+        if "rewound" in event.flags:
+            return
         self._remember(event, position)
         take_signal(self.signals, event, position)
         if (event.origin is Origin.BRIEFING or "own_tool" in event.flags) and self._surfaced_chars < SURFACED_CHARS:
