@@ -222,6 +222,16 @@ def test_history_is_told_once(turns: list[tuple[str, str]], structured: bool) ->
     assert all(first.at <= second.at for first, second in pairwise(events) if first.at and second.at)
 
 
+def test_an_answer_is_new_where_the_history_is_not_repeated(read: Any) -> None:
+    """EVID.3: where calls do not send the history, or only its end, the same answer again is a second one."""
+    events, _ = read(
+        chat("a", 1, [text("user", "Fix it.")], [text("assistant", "Done.")]),
+        chat("b", 2, [text("user", "Test it.")], [text("assistant", "Done.")]),
+    )
+    assert [event.text for event in events] == ["Fix it.", "Done.", "Test it.", "Done."]
+    assert len({event.uid for event in events}) == 4
+
+
 def test_ids_do_not_depend_on_which_span_is_there(read: Any) -> None:
     """EVID.1, 5: a message has the same id whether the call that first sent it is in the file or only a later one."""
     one = chat("a", 1, [text("user", "Hi.")], [text("assistant", "Ho.")])
