@@ -135,12 +135,13 @@ def manifest_digests(manifest: bytes) -> tuple[int, list[bytes]]:
 
 
 class ArchiveReader:
-    """Reads archived events, one decompressed block in memory at a time."""
+    """Reads archived events, one decompressed block in memory at a time, or the last few."""
 
-    def __init__(self, rows: Reading) -> None:
+    def __init__(self, rows: Reading, blocks: int = 1) -> None:
         self._rows = rows
-        self._block = -1
-        self._data = b""
+        self._most = blocks
+        self._blocks: dict[int, bytes] = {}
+        """The last blocks that were read, the last of them last."""
 
     def record(self, row: ArchivedEvent) -> bytes:
         """The bytes of an archived record.
@@ -150,10 +151,13 @@ class ArchiveReader:
         """
         if is_erased(row):
             raise TrailUnreadable(f"archived event {row.event} was erased")
-        if row.block != self._block:
-            self._data = unpacked(row.block, self._rows.block(row.block))
-            self._block = row.block
-        return self._data[row.offset : row.offset + row.length]
+        data = self._blocks.pop(row.block, None)
+        if data is None:
+            if len(self._blocks) >= self._most:
+                del self._blocks[next(iter(self._blocks))]
+            data = unpacked(row.block, self._rows.block(row.block))
+        self._blocks[row.block] = data
+        return data[row.offset : row.offset + row.length]
 
     def read(self, row: ArchivedEvent) -> Event:
         """What an archived event says; its ``uid`` is our id of it.

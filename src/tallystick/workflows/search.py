@@ -25,6 +25,8 @@ from tallystick.workflows.typed import fit
 
 LONGEST_QUERY = 4096
 """Characters."""
+_BLOCKS = 32
+"""Of the archive that are held in memory: sessions of one time take turns."""
 _AROUND = 100
 """Characters of an excerpt before the first place and after it."""
 
@@ -66,7 +68,7 @@ class Found(NamedTuple):
     """Whether there are others."""
 
 
-def search(trail: Trail, query: str, scope: Scope, *, as_of: str | None, narrowed: Searching, limit: int = 20) -> Found:
+def search(trail: Trail, query: str, scope: Scope, *, as_of: str | None, narrowed: Searching, limit: int = 10) -> Found:
     """Search the archive of the sessions of the holders in scope.
 
     Raises:
@@ -114,7 +116,7 @@ ROLES = ("user", "assistant", "tool", "delegated", "harness", "briefing")
 
 def _hits(rows: Reading, query: Query, sought: Sought, as_of: int | None) -> Iterator[Hit]:
     """What holds the query, each event once, however many sessions repeat it."""
-    reader = ArchiveReader(rows)
+    reader = ArchiveReader(rows, _BLOCKS)
     met: set[str] = set()
     known: dict[int, int] = {}
     for place in rows.said(sought):

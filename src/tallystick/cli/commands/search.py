@@ -36,7 +36,7 @@ _CODE = re.compile(r"-?\d{1,10}\Z")
     "--session", metavar="S", help="Only this one: s…, the harness's id or a prefix of it, or a transcript's path."
 )
 @click.option(
-    "--limit", metavar="N", type=click.IntRange(1, 1000), default=20, show_default=True, help="Most items shown."
+    "--limit", metavar="N", type=click.IntRange(1, 1000), default=10, show_default=True, help="Most items shown."
 )
 @shared()
 @within
