@@ -81,10 +81,7 @@ class Event(NamedTuple):
     ``interrupted``, ``image`` (image data was left out), ``plan`` (plan-mode hand-over), ``expanded`` (a slash command's
     or skill's body), ``pasted`` (supplied by a person beside their words, not typed), ``negative_result`` (the tool itself
     says that nothing was found), ``own_tool`` (tallystick's own command or MCP tool), ``feedback`` (a person's words found
-    inside a tool result)."""
-    or skill's body), ``negative_result`` (the tool itself says that nothing was found), ``own_tool`` (tallystick's own
-    command or MCP tool), ``feedback`` (a person's words found inside a tool result), ``rewound`` (taken back: the person
-    went on from before it)."""
+    inside a tool result), ``rewound`` (taken back: the person went on from before it)."""
 
 
 class Problem(NamedTuple):
