@@ -94,7 +94,7 @@ def test_lookalikes_are_left_alone() -> None:
 ORDINARY = (
     "model_session_id=test-session-1767707456 path=/tmp",
     'print(\\"A widget of a password:\\")\\nprint(\\"next\\")',
-    "Cookie: theme=dark; lang=de",
+    "Cookie: theme=dark2; lang=de1",
     "cookie = SimpleCookie()\ncookie: dict[str, str] = {}",
     "_ga=GA1.2.1234567890.1234567890",
     "POSTHOG_KEY=phc_99T7muzafUMMZX15H8XePbMSreEUzahHbtWjy3l5Qbv",
@@ -117,6 +117,15 @@ ORDINARY = (
 def test_what_comes_near_the_new_kinds_stays(text: str) -> None:
     """EVID.9: headers, names and beginnings that secrets have in common with ordinary words are none by themselves."""
     assert redact(text) == Redaction(text, {})
+
+
+@pytest.mark.parametrize("colour", ["\x1b[1m", "\x1b[1;32m", "\\u001b[31m", "\\033[0m"])
+def test_a_colour_is_no_part_of_a_word(colour: str) -> None:
+    """EVID.9: a token after a colour code begins there, and a value before one ends there."""
+    assert redact(f"{colour}hf_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA{colour}").counts == {"huggingface-token": 1}
+    assert redact(f"DB_PASSWORD=hunter2x{colour} next") == Redaction(
+        f"DB_PASSWORD=[redacted:password]{colour} next", {"password": 1}
+    )
 
 
 def _archived(text: str) -> Event:
