@@ -15,7 +15,7 @@ from tallystick.log.canonical import encode, entry_from_bytes
 from tallystick.model.entry import EntryKind, LogName
 from tallystick.model.evidence import Event, Origin, SessionFacts
 from tallystick.redaction import redact, redact_event
-from tallystick.store.protocol import Reading, SourceRow
+from tallystick.store.protocol import Reading, SourceRow, Writing
 from tallystick.trail import Appender, Trail
 from tallystick.trail.archive import ArchiveReader, event_id
 from tallystick.trail.erased import was_erased
@@ -35,6 +35,7 @@ from tallystick.transcripts.view import DiskView
 from tallystick.workflows.archiving import SessionArchive
 from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote, renamed
 from tallystick.workflows.corrections import mark_corrected
+from tallystick.workflows.known_sessions import file_all, file_session, known_session
 from tallystick.workflows.observing import Observation
 from tallystick.workflows.reconciling import Holders, Reconciler
 from tallystick.workflows.resuming import ANEW, Start, calls_kept, note_place, where_to_start
@@ -326,14 +327,19 @@ class _SourceRead:
                 name: redact(value).text.encode("utf-8", "replace").decode() for name, value in about.items() if value
             }
             self._session = appender.add(EntryKind.INTRODUCED, {"session": encode(body)}, holder=project)
+            file_session(appender.rows, self._digest, self._names(), self._session)
             self._changed = True
         self._report.sessions.add(self._session)
         return self._session
 
-    def _known_session(self, rows: Reading) -> int:
+    def _names(self) -> tuple[str, str, str]:
         facts = self._reader.facts
-        names = facts.harness, facts.native_id or self._source.stem, facts.thread
-        found = session_seq(rows, *names)
+        return facts.harness, facts.native_id or self._source.stem, facts.thread
+
+    def _known_session(self, rows: Writing) -> int:
+        names = self._names()
+        file_all(rows, self._digest, sessions_by_name)
+        found = known_session(rows, self._digest, names)
         return found if found >= 0 else Tombstones(rows, self._digest).session(*names)
 
     def _account(self, unread: Sequence[object]) -> None:
@@ -439,6 +445,15 @@ def session_seq(rows: Reading, harness: str, native: str, thread: str) -> int:
         if (name.name, facts.get("harness", ""), facts.get("thread", "")) == (native, harness, thread):
             return name.seq
     return -1
+
+
+def sessions_by_name(rows: Reading) -> list[tuple[tuple[str, str, str], int]]:
+    """((harness, the harness's own id, thread), number) of every session whose name is there."""
+    found = []
+    for name in rows.names("session"):
+        facts = session_facts(name)
+        found.append(((facts.get("harness", ""), name.name, facts.get("thread", "")), name.seq))
+    return found
 
 
 def session_facts(name: Name) -> dict[str, str]:

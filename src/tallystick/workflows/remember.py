@@ -20,7 +20,8 @@ from tallystick.verifiers.signals import Signals
 from tallystick.workflows.archiving import SessionArchive
 from tallystick.workflows.certifying import Certified, capped, certify_outcome, certify_quote
 from tallystick.workflows.corrections import mark_corrected
-from tallystick.workflows.ingest import session_seq
+from tallystick.workflows.ingest import sessions_by_name
+from tallystick.workflows.known_sessions import file_all, file_session, known_session
 from tallystick.workflows.observing import take_signal
 from tallystick.workflows.reconciling import FORGOTTEN, Holders, Reconciler
 from tallystick.workflows.sessions import Session
@@ -137,7 +138,8 @@ def _session_of(appender: Appender, session: Session, tools: Tools, digest: Dige
         return session.seq
     facts = session.facts
     names = facts.harness, facts.native_id or session.label, facts.thread
-    found = session_seq(appender.rows, *names)
+    file_all(appender.rows, digest, sessions_by_name)
+    found = known_session(appender.rows, digest, names)
     if found < 0:
         found = Tombstones(appender.rows, digest).session(*names)
     if found < 0:
@@ -145,6 +147,7 @@ def _session_of(appender: Appender, session: Session, tools: Tools, digest: Dige
         project = appender.holder(tools.project, "project")
         part = encode(redact_strings({name: value for name, value in about.items() if value})[0])
         found = appender.add(EntryKind.INTRODUCED, {"session": part}, holder=project)
+        file_session(appender.rows, digest, names, found)
     SessionArchive(facts.harness, "", digest).keep(appender, found, [(event.uid, event) for event in session.events])
     return found
 

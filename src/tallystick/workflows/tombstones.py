@@ -92,6 +92,11 @@ def session_key(harness: str, native: str, thread: str) -> bytes:
     return _key("session", harness, native, thread)
 
 
+def live_key(harness: str, native: str, thread: str) -> bytes:
+    """Of a session that is there, by the harness's own ids (see ``known_sessions``)."""
+    return _key("live session", harness, native, thread)
+
+
 def source_key(path: str) -> bytes:
     """Of a file that was read."""
     return _key("source", path)
