@@ -12,9 +12,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/formats/pitfalls.md"
 ALL = frozenset(range(1, 58))
-WAITING = frozenset({22, 23, 24, 25})
-"""Pitfalls of formats that have no reader yet: Gemini's log form, OpenCode and Roo Code, exports of ChatGPT. The test that
-names one of them takes it out of here, and its row of the page out of "waits"."""
 _NAMED = re.compile(r"[Pp]itfalls? (\d+(?:(?:, | and |[-–])\d+)*)")
 _ROW = re.compile(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 _TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
@@ -60,23 +57,20 @@ def test_numbers_are_read(said: str, expected: set[int]) -> None:
 
 
 def test_every_pitfall_is_named_by_a_test() -> None:
-    """A pitfall without a test is one of a format that has no reader yet, and is taken off that list when it gets one."""
+    """Each has a test that names it."""
     named = holders()
     assert set(named) <= ALL
-    assert sorted(ALL - named.keys() - WAITING) == [], "no test names these"
-    assert sorted(named.keys() & WAITING) == [], (
-        "a test names these: take them out of WAITING and fill their row of the page"
-    )
+    assert sorted(ALL - named.keys()) == [], "no test names these"
 
 
 def test_the_page_leads_to_tests_that_hold_what_it_says() -> None:
-    """Every pitfall has one row; the tests in it exist and name it; a row that waits names none."""
+    """Every pitfall has one row; the tests in it exist and name it."""
     rows = [(int(number), cell) for number, _, cell in _ROW.findall(PAGE.read_text("utf-8"))]
     assert [number for number, _ in rows] == sorted(ALL)
     named = holders()
     for number, cell in rows:
         listed = set(_TEST.findall(cell))
-        assert listed or (number in WAITING and "waits" in cell), f"pitfall {number} has no test in its row"
+        assert listed, f"pitfall {number} has no test in its row"
         assert listed <= named[number], (
             f"pitfall {number}: {sorted(listed - named[number])} does not name it or is not there"
         )

@@ -35,8 +35,6 @@ def place_claims(
     Raises:
         MachineError: the model cannot be run or reached, or the trail cannot be written.
     """
-    if not trail.id:
-        return Placed(0, 0, embedder.name)
     missing, there = _missing(trail, embedder.name)
     placed = 0
     for start in range(0, len(missing), AT_ONCE):

