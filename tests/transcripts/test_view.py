@@ -108,3 +108,11 @@ def test_a_folder_that_may_not_be_written(view: DiskView, database: Path, monkey
     view.close()
     assert copies
     assert not any(copy.exists() for copy in copies)
+
+
+def test_text_that_is_none(view: DiskView, database: Path) -> None:
+    """EVID.2: a text of a database that is no UTF-8 is an error that names it, where it was asked for as text."""
+    with apsw.Connection(str(database)) as writer:
+        writer.execute("INSERT INTO session VALUES (4, CAST(x'f4ff' AS TEXT))")
+    with pytest.raises(UsageError, match=r"sessions\?\.db.*cannot be read"):
+        list(view.rows(str(database), "SELECT title FROM session"))

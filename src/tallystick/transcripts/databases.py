@@ -67,6 +67,17 @@ def rows_of(
         yield dict(zip(wanted, values, strict=True))
 
 
+def row_of(view: FileView, path: str, table: str, wanted: Sequence[str], id_: str) -> dict[str, object]:
+    """The row of a table whose ``id`` is this text.
+
+    Raises:
+        UsageError: there is none, such as where its id is no text; the message names file and id.
+    """
+    for row in rows_of(view, path, table, wanted, "WHERE id = ?", (id_,)):
+        return row
+    raise UsageError(f"{path}: {table} {id_[:80]!r} cannot be read: no row has that text as its id")
+
+
 def text_of(value: object) -> str:
     """A column that holds a text; empty where it holds none."""
     return value if isinstance(value, str) else ""

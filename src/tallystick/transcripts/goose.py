@@ -15,7 +15,16 @@ import msgspec
 from tallystick.errors import UsageError
 from tallystick.model.evidence import Event, EventKind, Locator, Origin, SessionFacts, Status
 from tallystick.model.temporal import Instant
-from tallystick.transcripts.databases import MAGIC, columns_of, has_columns, instant_of, rows_of, tables_in, text_of
+from tallystick.transcripts.databases import (
+    MAGIC,
+    columns_of,
+    has_columns,
+    instant_of,
+    row_of,
+    rows_of,
+    tables_in,
+    text_of,
+)
 from tallystick.transcripts.documents import UNREADABLE, DocumentReader, Message, Read, json_in, json_lines
 from tallystick.transcripts.protocol import FileState, FileView, Member, PendingCall
 from tallystick.transcripts.texts import is_own_tool, runs_own_command, type_name
@@ -403,7 +412,7 @@ def _in_database(view: FileView, path: str) -> Iterator[Member]:
 
 def _document(view: FileView, path: str, session: str) -> bytes:
     """A session of the database in the shape of an export."""
-    (row,) = rows_of(view, path, "sessions", _SESSION, "WHERE id = ?", (session,))
+    row = row_of(view, path, "sessions", _SESSION, session)
     messages = [
         {
             "role": text_of(each["role"]),

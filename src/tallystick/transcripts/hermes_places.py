@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from tallystick.errors import UsageError
-from tallystick.transcripts.databases import columns_of, rows_of, text_of
+from tallystick.transcripts.databases import columns_of, row_of, rows_of, text_of
 from tallystick.transcripts.documents import UNREADABLE, json_in, json_lines
 from tallystick.transcripts.hermes_speech import is_summary
 from tallystick.transcripts.protocol import FileState, FileView, Member
@@ -128,7 +128,7 @@ def _name(raw: msgspec.Raw) -> str:
 
 def _document(view: FileView, path: str, session: str) -> bytes:
     """A session of the database, copies and what was taken back marked."""
-    (row,) = rows_of(view, path, "sessions", _SESSION, "WHERE id = ?", (session,))
+    row = row_of(view, path, "sessions", _SESSION, session)
     parent = text_of(row["parent_session_id"])
     above = next(iter(rows_of(view, path, "sessions", _SESSION, "WHERE id = ?", (parent,))), None) if parent else None
     relation = _relation(row, above) if parent else ""

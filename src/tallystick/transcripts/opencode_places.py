@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from tallystick.errors import UsageError
-from tallystick.transcripts.databases import instant_of, rows_of, text_of
+from tallystick.transcripts.databases import instant_of, row_of, rows_of, text_of
 from tallystick.transcripts.documents import UNREADABLE, json_in
 from tallystick.transcripts.protocol import FileState, FileView, Member
 
@@ -56,7 +56,7 @@ def document_of(view: FileView, path: str, session: str) -> bytes:
         }
         for row in rows_of(view, path, "message", ("id", "data"), of_it + "time_created, id", (session,))
     ]
-    (row,) = rows_of(view, path, "session", _SESSION, "WHERE id = ?", (session,))
+    row = row_of(view, path, "session", _SESSION, session)
     info = {
         "id": session,
         "directory": text_of(row["directory"]),

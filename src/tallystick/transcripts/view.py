@@ -73,7 +73,7 @@ class DiskView:
             yield from self._database(path).execute(sql, tuple(bound))
         except apsw.BusyError:
             raise UsageError(f"{path}: another program holds the database; run the command again") from None
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             raise UsageError(f"{path}: cannot be read as this harness's database: {error}") from None
 
     def close(self) -> None:
