@@ -12,9 +12,11 @@ import msgspec
 import pytest
 
 from tallystick.errors import UsageError
+from tallystick.model.entry import LogName
 from tallystick.model.evidence import EventKind, Origin, SessionFacts
 from tallystick.plugins import ingest_tools
 from tallystick.store.memory import MemoryStore
+from tallystick.store.outside import checkpoint_of
 from tallystick.testing.gather_contract import GatherContract
 from tallystick.testing.trails import trail_over
 from tallystick.trail import Trail
@@ -174,6 +176,27 @@ def test_one_bad_session_does_not_hide_the_others(trail: Trail, tell: Callable[.
     assert [(each.file, each.reason) for each in report.problems] == [(f"{path}#bad", f"{path}: damaged")]
     assert said(trail, "good") == ["Hello."]
     assert read(trail, path, adapter=Fails()).problems == report.problems
+
+
+def test_a_place_that_breaks_off_keeps_what_was_read(trail: Trail, tell: Callable[..., Path]) -> None:
+    """EVID.2, TRAIL.10: the sessions before the break are kept and sealed; the place is refused by name, and tried again."""
+    tell("one", "Hello.")
+    path = tell("two", "Good bye.")
+
+    class Breaks(_Table):
+        def gather(self, view: FileView, anchor: str) -> Iterator[Member]:
+            yield next(super().gather(view, anchor))
+            raise UsageError(f"{anchor}: damaged from here on")
+
+    report = read(trail, path, adapter=Breaks())
+    assert said(trail, "one") == ["Hello."]
+    assert [(each.path, each.reason) for each in report.refused] == [(str(path), "damaged from here on")]
+    note = trail.outside.read_checkpoint(trail.id, LogName.MEMORY)
+    head = None if note is None else checkpoint_of(note)
+    with trail.reading() as rows:
+        assert head is not None
+        assert head.size == rows.head().size
+    assert len(read(trail, path, adapter=_Table()).sessions) == 1
 
 
 def test_one_session_in_many_files(trail: Trail, tmp_path: Path) -> None:

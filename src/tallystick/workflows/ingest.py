@@ -177,18 +177,23 @@ def _members(trail: Trail, path: Path, adapter: Gatherer, tools: Tools, report: 
     report.gathered.add(anchor)
     with DiskView() as view:
         state = view.state(str(anchor))
-        for source in members_of(adapter, view, path):
-            start = where_to_start(trail, source, report.counts, thorough=tools.thorough)
-            if start is None:
-                report.skipped_unchanged += 1
-                continue
-            read = _SourceRead(trail, source, adapter, tools, report, ANEW._replace(session=start.session))
-            try:
-                read.run()
-            except (OSError, UnicodeError, UsageError) as error:
-                report.problems.append(IngestProblem(source.shown, 0, str(error)))
-                failed = True
-            wrote |= read.wrote
+        try:
+            for source in members_of(adapter, view, path):
+                start = where_to_start(trail, source, report.counts, thorough=tools.thorough)
+                if start is None:
+                    report.skipped_unchanged += 1
+                    continue
+                read = _SourceRead(trail, source, adapter, tools, report, ANEW._replace(session=start.session))
+                try:
+                    read.run()
+                except (OSError, UnicodeError, UsageError) as error:
+                    report.problems.append(IngestProblem(source.shown, 0, str(error)))
+                    failed = True
+                wrote |= read.wrote
+        except (OSError, UnicodeError, UsageError) as error:
+            # Of a place that breaks off, what was read before is kept, and sealed with the rest.
+            _refuse(report, anchor, str(error), asked=True)
+            failed = True
     if state is not None and anchor.is_file() and trail.id and not failed:
         note_place(trail, shown_path(anchor), state)
         wrote = True
